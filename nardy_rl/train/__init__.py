@@ -1,0 +1,1 @@
+"""Training: settings, learner, checkpoints, the loop and what it shows."""

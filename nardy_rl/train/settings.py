@@ -1,0 +1,332 @@
+"""Everything that a training run is told, as frozen records that check themselves.
+
+The command line turns its configuration into one `TrainSettings` (`TrainSettings.from_dict`) and
+nothing below knows another form. Every refusal is one line: the field, the value, what is allowed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from nardy_rl.errors import ConfigError
+
+EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
+SCHEDULES = ("constant", "linear", "cosine", "step")
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class VariantSettings:
+    """Which game: `name` and the `options` that differ from its defaults."""
+
+    name: str = "long_nardy"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            _refuse("variant.name", self.name, "the name of a variant")
+        if not isinstance(self.options, Mapping):
+            _refuse("variant.options", self.options, "a mapping of option names to values")
+
+
+@dataclass(frozen=True)
+class NetSettings:
+    """The net: widths of the hidden layers; `warm_start`, a checkpoint to take weights from."""
+
+    hidden: tuple[int, ...] = (80,)
+    warm_start: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.hidden, tuple):
+            _refuse("net.hidden", self.hidden, "a list of whole numbers, such as [80]")
+        for width in self.hidden:
+            _whole("net.hidden", width, at_least=1, at_most=65536)
+        if self.warm_start is not None and not isinstance(self.warm_start, str):
+            _refuse("net.warm_start", self.warm_start, "null or the path of a checkpoint")
+
+
+@dataclass(frozen=True)
+class SelfPlaySettings:
+    """How games are played.
+
+    Attributes:
+        games_per_batch: games played with one set of weights, then learned from.
+        ply_cap: decisions after which a game is truncated, never scored.
+        evaluator: what values the candidate plays; `auto` chooses the fastest for the net.
+        threads: processor threads, 0 for all there are.
+    """
+
+    games_per_batch: int = 1000
+    ply_cap: int = 1000
+    evaluator: str = "auto"
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        _whole("selfplay.games_per_batch", self.games_per_batch, at_least=1, at_most=1_000_000)
+        _whole("selfplay.ply_cap", self.ply_cap, at_least=2, at_most=65535)
+        _one_of("selfplay.evaluator", self.evaluator, EVALUATORS)
+        _whole("selfplay.threads", self.threads, at_least=0, at_most=4096)
+
+
+@dataclass(frozen=True)
+class TargetSettings:
+    """What the net is trained towards: `lam` of TD(lambda), 0 one step ahead, 1 the result."""
+
+    lam: float = 0.0
+
+    def __post_init__(self) -> None:
+        _real("targets.lam", self.lam, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LearnerSettings:
+    """How the net is fitted to a batch of games.
+
+    Attributes:
+        minibatch: positions an update, as near as equal shares of the batch come to it.
+        epochs: times that every position of a batch is used.
+        learning_rate: of Adam, at its highest.
+        schedule: `constant`; `linear` or `cosine` fall to `final_fraction` of the rate at the
+            horizon; `step` multiplies it by `final_fraction` at each share of `step_at`.
+        final_fraction: see `schedule`.
+        step_at: shares of the horizon, ascending, for `step`.
+        warmup_games: games over which the rate first rises from 0.
+        horizon_games: length of the schedule in games; null for the budget's.
+        betas: decay of Adam's two moments.
+        epsilon: Adam's.
+        weight_decay: decoupled from the gradient, as in AdamW; 0 for none.
+        clip_norm: longest gradient; 0 for no limit.
+        ema: decay an update of the averaged weights, which then are what is saved and measured;
+            0 for none.
+        threads: torch's threads, 0 for all processors.
+    """
+
+    minibatch: int = 1024
+    epochs: int = 1
+    learning_rate: float = 1e-3
+    schedule: str = "constant"
+    final_fraction: float = 0.1
+    step_at: tuple[float, ...] = (0.5, 0.75)
+    warmup_games: int = 0
+    horizon_games: int | None = None
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    clip_norm: float = 0.0
+    ema: float = 0.0
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        _whole("learner.minibatch", self.minibatch, at_least=1, at_most=10_000_000)
+        _whole("learner.epochs", self.epochs, at_least=1, at_most=1000)
+        _real("learner.learning_rate", self.learning_rate, 0.0, 10.0, above=True)
+        _one_of("learner.schedule", self.schedule, SCHEDULES)
+        _real("learner.final_fraction", self.final_fraction, 0.0, 1.0)
+        if not isinstance(self.step_at, tuple) or list(self.step_at) != sorted(set(self.step_at)):
+            _refuse("learner.step_at", self.step_at, "a list of ascending shares of 1")
+        for share in self.step_at:
+            _real("learner.step_at", share, 0.0, 1.0)
+        _whole("learner.warmup_games", self.warmup_games, at_least=0)
+        if self.horizon_games is not None:
+            _whole("learner.horizon_games", self.horizon_games, at_least=1)
+        if not isinstance(self.betas, tuple) or len(self.betas) != 2:
+            _refuse("learner.betas", self.betas, "two numbers, such as [0.9, 0.999]")
+        for beta in self.betas:
+            _real("learner.betas", beta, 0.0, 1.0, below=True)
+        _real("learner.epsilon", self.epsilon, 0.0, 1.0, above=True)
+        _real("learner.weight_decay", self.weight_decay, 0.0, 10.0)
+        _real("learner.clip_norm", self.clip_norm, 0.0)
+        _real("learner.ema", self.ema, 0.0, 1.0, below=True)
+        _whole("learner.threads", self.threads, at_least=0, at_most=4096)
+
+
+@dataclass(frozen=True)
+class EvalSettings:
+    """How the run is measured while it trains.
+
+    Attributes:
+        every_games: games between two measurements; 0 for none.
+        games: games of a match in a measurement on the way.
+        final_games: games of a match when the run ends; 0 for none.
+        opponents: whom the net plays.
+        seed: of the matches' dice, apart from the training's.
+    """
+
+    every_games: int = 50_000
+    games: int = 400
+    final_games: int = 10_000
+    opponents: tuple[str, ...] = ("random", "pips")
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        _whole("eval.every_games", self.every_games, at_least=0)
+        _whole("eval.games", self.games, at_least=2)
+        _whole("eval.final_games", self.final_games, at_least=0)
+        if not isinstance(self.opponents, tuple) or not all(
+            isinstance(name, str) and name for name in self.opponents
+        ):
+            _refuse("eval.opponents", self.opponents, "a list of players, such as [random, pips]")
+        _whole("eval.seed", self.seed, at_least=0, at_most=2**63 - 1)
+
+
+@dataclass(frozen=True)
+class BudgetSettings:
+    """When the run is complete, resumed parts included: whichever limit comes first.
+
+    Attributes:
+        games: rounded up to whole batches; null for no limit.
+        minutes: of playing, learning and measuring; null for no limit.
+    """
+
+    games: int | None = 100_000
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.games is None and self.minutes is None:
+            _refuse("budget", "no limit at all", "budget.games or budget.minutes or both")
+        if self.games is not None:
+            _whole("budget.games", self.games, at_least=1)
+        if self.minutes is not None:
+            _real("budget.minutes", self.minutes, 0.0, above=True)
+
+
+@dataclass(frozen=True)
+class CheckpointSettings:
+    """When the run is saved: after so many games or seconds (0: not by that count), and at its
+    end; `keep` is how many checkpoints stay."""
+
+    every_games: int = 0
+    every_seconds: float = 60.0
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        _whole("checkpoint.every_games", self.every_games, at_least=0)
+        _real("checkpoint.every_seconds", self.every_seconds, 0.0)
+        _whole("checkpoint.keep", self.keep, at_least=1)
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """A whole run. `seed` and the other fields, on one machine, determine its weights."""
+
+    name: str = "run"
+    seed: int = 0
+    variant: VariantSettings = field(default_factory=VariantSettings)
+    net: NetSettings = field(default_factory=NetSettings)
+    selfplay: SelfPlaySettings = field(default_factory=SelfPlaySettings)
+    targets: TargetSettings = field(default_factory=TargetSettings)
+    learner: LearnerSettings = field(default_factory=LearnerSettings)
+    eval: EvalSettings = field(default_factory=EvalSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    checkpoint: CheckpointSettings = field(default_factory=CheckpointSettings)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            _refuse("name", self.name, "a name for the run")
+        _whole("seed", self.seed, at_least=0, at_most=2**63 - 1)
+        if self.learner.schedule != "constant" and self.horizon_games is None:
+            _refuse(
+                "learner.horizon_games",
+                None,
+                f"a number of games, because learner.schedule={self.learner.schedule} "
+                "needs an end and budget.games is null",
+            )
+
+    @property
+    def horizon_games(self) -> int | None:
+        """Games over which the learning-rate schedule runs; None without an end."""
+        return self.learner.horizon_games or self.budget.games
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> TrainSettings:
+        """The settings written as nested mappings; what is left out has its default.
+
+        Raises:
+            ConfigError: an unknown field (with the nearest known ones), or a value not allowed.
+        """
+        return _record(TrainSettings, values, "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Nested plain dicts, lists, strings and numbers: what `from_dict` reads."""
+        return typing.cast("dict[str, Any]", _plain(dataclasses.asdict(self)))
+
+
+def _record(kind: type[Record], values: Any, path: str) -> Record:
+    if not isinstance(values, Mapping):
+        _refuse(path or "settings", values, f"fields of {kind.__name__}")
+    hints = typing.get_type_hints(kind)
+    known = {item.name for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    arguments = {}
+    for name, value in values.items():
+        where = f"{path}.{name}" if path else str(name)
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, n=3) or sorted(known)
+            raise ConfigError(f"{where}: there is no such setting; near it: {', '.join(near)}")
+        if dataclasses.is_dataclass(hints[name]):
+            value = _record(hints[name], value, where)
+        elif isinstance(value, list):
+            value = tuple(value)
+        elif isinstance(value, int) and not isinstance(value, bool) and _takes_float(hints[name]):
+            # YAML writes 1 where a number may be 1.0; the two must not make different runs.
+            value = float(value)
+        arguments[name] = value
+    return kind(**arguments)
+
+
+def _takes_float(hint: Any) -> bool:
+    if isinstance(hint, types.UnionType):
+        return float in typing.get_args(hint)
+    return hint is float
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _refuse(where: str, value: object, allowed: str) -> typing.NoReturn:
+    raise ConfigError(f"{where}: {value!r} is not allowed; allowed: {allowed}")
+
+
+def _whole(where: str, value: object, at_least: int, at_most: int | None = None) -> None:
+    allowed = f"whole numbers >= {at_least}" + ("" if at_most is None else f" and <= {at_most}")
+    if not isinstance(value, int) or isinstance(value, bool):
+        _refuse(where, value, allowed)
+    if value < at_least or (at_most is not None and value > at_most):
+        _refuse(where, value, allowed)
+
+
+def _real(
+    where: str,
+    value: object,
+    low: float,
+    high: float = math.inf,
+    above: bool = False,
+    below: bool = False,
+) -> None:
+    """Refuse what is not a finite number of [low, high]; `above`, `below` leave out the ends."""
+    allowed = f"numbers {'>' if above else '>='} {low:g}"
+    if high < math.inf:
+        allowed += f" and {'<' if below else '<='} {high:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        _refuse(where, value, allowed)
+    too_low = value <= low if above else value < low
+    too_high = value >= high if below else value > high
+    if too_low or too_high:
+        _refuse(where, value, allowed)
+
+
+def _one_of(where: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        _refuse(where, value, ", ".join(allowed))
