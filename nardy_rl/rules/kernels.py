@@ -1,0 +1,443 @@
+"""Play generation: every distinct position that a roll can lead to, for one position.
+
+Inside the kernels the mover's board is a bitboard over *holes*: hole = 25 - point, so hole 0 is
+the bar, 1 the head, 24 the last point, and a move adds the die. The lowest set bit is the
+checker farthest from home. A position's key is a sum of random words, one a checker and hole:
+a step adds one difference. (The constants are fixed, so equal keys of different results are
+not a matter of luck at run time; over the some 1e12 differences that four steps can make, the
+chance that these constants hold any such pair is below 1e-6.)
+
+For doubles the steps of a play may be sorted, farthest checker first, without changing the
+result or becoming illegal, so one order is enough. That fails where a rule looks at the order:
+`prime_check=every_step` and `hit_run=no_hide`; there every order is tried.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+MAX_STEPS = 4
+"""Steps of one decision: four of a double."""
+
+MAX_AFTERSTATES = 17_550
+"""Bound on the distinct results of one roll: multisets of four source points out of 24."""
+
+TABLE_SIZE = 32_768
+SLOT_MASK = np.uint64(TABLE_SIZE - 1)
+
+_FREE, _CLASSIC, _ANY_FIRST, _ANY_DOUBLE, _STRICT = range(5)
+_ALLOW, _AHEAD, _HOME, _FORBID = range(4)
+_EVERY_STEP = 1
+_OPPONENT_PATH, _CIRCULAR, _OWN_PATH = range(3)
+_HIDE_ALLOWED, _NO_HIDE, _NO_CONTINUE = range(3)
+
+FIRST_TURN = 1
+"""Flag bit: the first turn of the player whose view it is, is still to come."""
+OPPONENT_FIRST_TURN = 2
+"""Flag bit: the other player's first turn is still to come."""
+STARTED = 4
+"""Flag bit: the player whose view it is started the game."""
+
+_BOARD = np.int64((1 << 25) - 2)  # holes 1..24
+_BAR = np.int64(1)
+_OUTSIDE = np.int64((1 << 19) - 1)  # holes 0..18: bar and everything short of home
+_LOW12 = np.int64((1 << 12) - 1)
+_HITTER = 32  # candidate bits from here on move the checker that hit (no_hide)
+_LOW32 = np.int64((1 << 32) - 1)
+
+
+def _window_starts(*ranges: tuple[int, int]) -> np.int64:
+    return np.int64(sum(1 << s for low, high in ranges for s in range(low, high + 1)))
+
+
+# Starts (hole on the enemy's path, his farthest point first) of the six-point windows that count.
+_STARTS_OPPONENT = _window_starts((1, 19))
+_STARTS_CIRCULAR = _window_starts((1, 24))
+_STARTS_OWN = _window_starts((1, 7), (13, 24))
+_SEAM = _window_starts((20, 24))
+
+_generator = np.random.Generator(np.random.PCG64(20_261_130))
+_CHECKER_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
+_HIT_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
+_BASE_KEY = np.uint64(0x9E3779B97F4A7C15)
+
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_BIT_INDEX = np.zeros(64, np.int64)
+for _i in range(64):
+    _BIT_INDEX[((int(_DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
+_S58 = np.uint64(58)
+_S20 = np.uint64(20)
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread; see `new_scratch`."""
+
+    me: NDArray[np.int8]  # [26] checkers by point, the mover's
+    opp: NDArray[np.int8]  # [26] the opponent's, in his numbering
+    marks: NDArray[np.int8]  # [26] checkers by hole that hit this turn
+    table: NDArray[np.uint64]  # [TABLE_SIZE] keys seen, 0 empty
+    slots: NDArray[np.int32]  # [MAX_AFTERSTATES] used slots, in order
+    cand: NDArray[np.int64]  # [5] candidate sources still to try, by depth
+    steps: NDArray[np.int64]  # [4, 4] by depth: source hole, die, hit (0/1), mover was a hitter
+    keys: NDArray[np.uint64]  # [5] key by depth
+    own: NDArray[np.int64]  # [5] own bitboard by depth
+    head: NDArray[np.int64]  # [5] head moves left by depth
+    open_holes: NDArray[np.int64]  # [3] open, blots, enemy's most advanced hole on his path
+
+
+def new_scratch() -> Scratch:
+    """Working memory for one thread's calls of `generate`."""
+    return Scratch(
+        np.zeros(26, np.int8),
+        np.zeros(26, np.int8),
+        np.zeros(26, np.int8),
+        np.zeros(TABLE_SIZE, np.uint64),
+        np.zeros(MAX_AFTERSTATES, np.int32),
+        np.zeros(5, np.int64),
+        np.zeros((4, 4), np.int64),
+        np.zeros(5, np.uint64),
+        np.zeros(5, np.int64),
+        np.zeros(5, np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+@njit(nogil=True, cache=True, inline="always")
+def lowest_bit_index(bits):
+    """Index of the lowest set bit of a positive int64."""
+    isolated = np.uint64(bits & -bits)
+    return _BIT_INDEX[np.int64((isolated * _DE_BRUIJN) >> _S58)]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def opponent_point(opposite, point):
+    """The opponent's number of my point 1..24 (RULES.md 0, Numbering)."""
+    if opposite:
+        return 25 - point
+    return point + 12 if point <= 12 else point - 12
+
+
+@njit(nogil=True, cache=True)
+def forbidden_prime(rules, own, enemy_front):
+    """Whether the mover's checkers `own` (bitboard by hole) form a forbidden prime.
+
+    `enemy_front` is the enemy's most advanced checker, as a hole on his own path; 0 when he has
+    none on the board. Same-direction games (RULES.md 1, prime_rule and prime_wrap).
+    """
+    if enemy_front == 0:
+        return False
+    board = (own & _BOARD) >> 1
+    path = (board >> 12) | ((board & _LOW12) << 12)  # the same checkers by hole on his path
+    ring = path | (path << 24)
+    run = ring & (ring >> 1)
+    run = run & (run >> 2) & (ring >> 4) & (ring >> 5)
+    starts = run << 1
+    if rules.prime_wrap == _OPPONENT_PATH:
+        starts &= _STARTS_OPPONENT
+    elif rules.prime_wrap == _CIRCULAR:
+        starts &= _STARTS_CIRCULAR
+    else:
+        starts &= _STARTS_OWN
+    if starts == 0:
+        return False
+    if rules.prime_rule == _FORBID or starts & _SEAM:
+        return True
+    if rules.prime_rule == _HOME and enemy_front < 19:
+        return True
+    # Window s..s+5 has an enemy beyond it when his front stands past hole s+5.
+    return enemy_front < 7 or (starts >> (enemy_front - 5)) != 0
+
+
+@njit(nogil=True, cache=True)
+def head_quota(rules, flags, die1, die2, opp):
+    """How many checkers may leave the head this turn (RULES.md 1, head_rule, head_exception)."""
+    if rules.head_rule == _FREE:
+        return 99
+    if rules.head_rule == _STRICT or die1 != die2:
+        return 1
+    if rules.head_rule == _ANY_DOUBLE:
+        return 2
+    if not flags & FIRST_TURN:
+        return 1
+    if rules.head_rule == _ANY_FIRST:
+        return 2
+    if die1 != 3 and die1 != 4 and die1 != 6:
+        return 1
+    if rules.head_exception == 1:
+        return 2
+    point = 24
+    for _ in range(4):
+        point -= die1
+        if point < 1:
+            return 1
+        if opp[opponent_point(rules.opposite, point)] > 0:
+            return 2 if point == 12 else 1
+    return 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def sources(rules, scratch, own, die, head_left):
+    """Bitboard of the holes from which a checker may be moved by `die`.
+
+    With `no_hide`, bit 32 + hole stands for moving the checker that hit this turn.
+    """
+    bits = own & (scratch.open_holes[0] >> die)
+    if own & _BAR:
+        bits &= _BAR
+    elif own & _OUTSIDE == 0 and own != 0:
+        bits |= own & (np.int64(1) << (25 - die))
+        farthest = own & -own
+        if farthest > (np.int64(1) << (25 - die)):
+            bits |= farthest
+    if head_left <= 0:
+        bits &= ~np.int64(2)
+    if rules.hit_run != _HIDE_ALLOWED:
+        bits = _restrain_hitters(rules, scratch, own, die, bits)
+    return bits
+
+
+@njit(nogil=True, cache=True)
+def _restrain_hitters(rules, scratch, own, die, bits):
+    """Take out, or mark apart, the moves of checkers that hit this turn (RULES.md 2, hit_run)."""
+    allowed = bits
+    for hole in range(25):
+        marks = scratch.marks[hole]
+        if marks == 0 or not (bits >> hole) & 1:
+            continue
+        if scratch.me[25 - hole] <= marks:
+            allowed &= ~(np.int64(1) << hole)
+        if rules.hit_run == _NO_HIDE:
+            landing = hole + die
+            if landing > 24 or not (own >> landing) & 1:
+                allowed |= np.int64(1) << (hole + _HITTER)
+    return allowed
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _make_step(rules, scratch, depth, candidate, die):
+    """Play one step on the scratch board and fill depth + 1 of the stacks."""
+    hole = candidate & 31
+    landing = hole + die
+    hitter = candidate >> 5
+    own = scratch.own[depth]
+    key = scratch.keys[depth]
+    me = scratch.me
+    me[25 - hole] -= 1
+    if me[25 - hole] == 0:
+        own &= ~(np.int64(1) << hole)
+    key -= _CHECKER_KEYS[hole]
+    hit = 0
+    if landing > 24:
+        me[0] += 1
+        key += _CHECKER_KEYS[25]
+    else:
+        me[25 - landing] += 1
+        own |= np.int64(1) << landing
+        key += _CHECKER_KEYS[landing]
+        if rules.hit and (scratch.open_holes[1] >> landing) & 1:
+            his = opponent_point(rules.opposite, 25 - landing)
+            if scratch.opp[his] == 1:
+                hit = 1
+                scratch.opp[his] = 0
+                scratch.opp[25] += 1
+                key += _HIT_KEYS[landing]
+    if rules.hit_run != _HIDE_ALLOWED:
+        scratch.marks[hole] -= hitter
+        if landing < 25:
+            newly = hit and (rules.hit_run_zone == 1 or landing >= 19)
+            scratch.marks[landing] += 1 if (hitter or newly) else 0
+            hit += 2 if (hitter or newly) else 0
+    scratch.steps[depth, 0] = hole
+    scratch.steps[depth, 1] = die
+    scratch.steps[depth, 2] = hit
+    scratch.steps[depth, 3] = hitter
+    scratch.own[depth + 1] = own
+    scratch.keys[depth + 1] = key
+    scratch.head[depth + 1] = scratch.head[depth] - (1 if hole == 1 else 0)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _undo_step(rules, scratch, depth):
+    """Take back the step made at `depth`."""
+    hole = scratch.steps[depth, 0]
+    landing = hole + scratch.steps[depth, 1]
+    hit = scratch.steps[depth, 2]
+    scratch.me[25 - hole] += 1
+    scratch.me[0 if landing > 24 else 25 - landing] -= 1
+    if hit & 1:
+        scratch.opp[opponent_point(rules.opposite, 25 - landing)] = 1
+        scratch.opp[25] -= 1
+    if rules.hit_run != _HIDE_ALLOWED:
+        scratch.marks[hole] += scratch.steps[depth, 3]
+        if hit & 2:
+            scratch.marks[landing] -= 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _insert(scratch, depth, after, moves, row0, count):
+    """Add the scratch board to the results unless it is there; returns the new count."""
+    key = scratch.keys[depth]
+    slot = np.int64((key ^ (key >> _S20)) & SLOT_MASK)
+    while scratch.table[slot] != 0:
+        if scratch.table[slot] == key:
+            return count
+        slot = (slot + 1) & (TABLE_SIZE - 1)
+    scratch.table[slot] = key
+    scratch.slots[count] = slot
+    row = row0 + count
+    for i in range(26):
+        after[row, 0, i] = scratch.me[i]
+    for i in range(26):
+        after[row, 1, i] = scratch.opp[i]
+    for step in range(MAX_STEPS):
+        if step < depth:
+            moves[row, step, 0] = 25 - scratch.steps[step, 0]
+            moves[row, step, 1] = scratch.steps[step, 1]
+        else:
+            moves[row, step, 0] = 0
+            moves[row, step, 1] = 0
+    return count + 1
+
+
+@njit(nogil=True, cache=True)
+def _clear_table(scratch, count):
+    for i in range(count):
+        scratch.table[scratch.slots[i]] = 0
+
+
+@njit(nogil=True, cache=True)
+def _search(rules, scratch, dice, sorted_steps, after, moves, row0, count, best, keep_first):
+    """Depth-first over the steps of one order of dice; returns (count, best).
+
+    `best` is the most steps that a result has so far; a longer one empties the list.
+    `keep_first` 0: results of one step are not wanted (the other order found some, with the
+    larger die). Results are added after those below them, so few are thrown away.
+    """
+    limit = len(dice)
+    check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
+    front = scratch.open_holes[2]
+    depth = 0
+    scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
+    while True:
+        bits = scratch.cand[depth]
+        if bits != 0:
+            candidate = lowest_bit_index(bits)
+            scratch.cand[depth] = bits & (bits - 1)
+            _make_step(rules, scratch, depth, candidate, dice[depth])
+            depth += 1
+            own = scratch.own[depth]
+            if check_steps and forbidden_prime(rules, own, front):
+                depth -= 1
+                _undo_step(rules, scratch, depth)
+                continue
+            if depth < limit and own != 0:
+                more = sources(rules, scratch, own, dice[depth], scratch.head[depth])
+                if sorted_steps:
+                    more &= -(np.int64(1) << (candidate & 31))
+                scratch.cand[depth] = more
+                if more != 0:
+                    continue
+            else:
+                scratch.cand[depth] = 0
+        elif depth == 0:
+            return count, best
+        # Everything below this node is done: is the node itself a result?
+        if depth >= best and (depth > 1 or keep_first):
+            fits = rules.prime_rule == _ALLOW or not forbidden_prime(
+                rules, scratch.own[depth], front
+            )
+            if fits:
+                if depth > best:
+                    _clear_table(scratch, count)
+                    count = 0
+                    best = depth
+                count = _insert(scratch, depth, after, moves, row0, count)
+        depth -= 1
+        _undo_step(rules, scratch, depth)
+
+
+@njit(nogil=True, cache=True)
+def _prepare(rules, scratch, points, flags, die1, die2):
+    """Load one position into the scratch."""
+    own = np.int64(0)
+    opened = np.int64(0)
+    blots = np.int64(0)
+    closing = 2 if rules.hit else 1
+    front = 0
+    for point in range(26):
+        scratch.me[point] = points[0, point]
+        scratch.opp[point] = points[1, point]
+        scratch.marks[point] = 0
+    for point in range(1, 26):
+        if scratch.me[point] > 0:
+            own |= np.int64(1) << (25 - point)
+    for point in range(1, 25):
+        his = scratch.opp[opponent_point(rules.opposite, point)]
+        if his < closing:
+            opened |= np.int64(1) << (25 - point)
+        if his == 1:
+            blots |= np.int64(1) << (25 - point)
+        if front == 0 and scratch.opp[point] > 0:
+            front = 25 - point
+    scratch.open_holes[0] = opened
+    scratch.open_holes[1] = blots
+    scratch.open_holes[2] = front
+    scratch.own[0] = own
+    scratch.keys[0] = _BASE_KEY
+    scratch.head[0] = head_quota(rules, flags, die1, die2, scratch.opp)
+
+
+@njit(nogil=True, cache=True)
+def generate(rules, scratch, points, flags, pending, die1, die2, after, moves, row0):
+    """All distinct legal results of a roll, written to rows row0.. of `after` and `moves`.
+
+    Args:
+        rules: `KernelRules`.
+        scratch: this thread's `Scratch`.
+        points: int8[2, 26], the mover first, each side in its own numbering.
+        flags, pending: the position's flag bits and ladder state (0 outside ladder games).
+        die1, die2: the roll, in any order.
+        after: int8[rows, 2, 26]; there must be `MAX_AFTERSTATES` rows from row0 on.
+        moves: int8[rows, 4, 2], (source point, die) of one way to reach each result.
+
+    Returns:
+        (count, dice_used): a pass is one row, the position itself, with no dice used.
+
+    Source: RULES.md 0, "A legal turn": results use as many dice as any result can; one die of a
+    non-double is the larger where the larger can be used.
+    """
+    _prepare(rules, scratch, points, flags, die1, die2)
+    count = 0
+    best = 0
+    if scratch.own[0] != 0:
+        if die1 == die2:
+            in_order = (
+                rules.prime_rule == _ALLOW or rules.prime_check != _EVERY_STEP
+            ) and rules.hit_run != _NO_HIDE
+            dice = (np.int64(die1), np.int64(die1), np.int64(die1), np.int64(die1))
+            count, best = _search(
+                rules, scratch, dice, in_order, after, moves, row0, count, best, True
+            )
+        else:
+            high = np.int64(max(die1, die2))
+            low = np.int64(min(die1, die2))
+            count, best = _search(
+                rules, scratch, (high, low), False, after, moves, row0, count, best, True
+            )
+            count, best = _search(
+                rules, scratch, (low, high), False, after, moves, row0, count, best, best == 0
+            )
+        _clear_table(scratch, count)
+    if count == 0:
+        for side in range(2):
+            for i in range(26):
+                after[row0, side, i] = points[side, i]
+        for step in range(MAX_STEPS):
+            moves[row0, step, 0] = 0
+            moves[row0, step, 1] = 0
+        return 1, 0
+    return count, best

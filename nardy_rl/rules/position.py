@@ -1,0 +1,395 @@
+"""Positions and plays as values: the face of the rules for people and notebooks.
+
+A `Position` is seen by one player: row 0 of `points` is his. Normally he is the player to move;
+`Play.after` is still seen by the player who played (`moved` is True), `flip()` turns the table.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_rl.errors import InvalidPosition
+from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.kernels import (
+    FIRST_TURN,
+    OPPONENT_FIRST_TURN,
+    STARTED,
+    forbidden_prime,
+    opponent_point,
+)
+from nardy_rl.rules.record import Rules
+from nardy_rl.rules.scoring import NOT_OVER, score_after
+
+OFF, BAR = 0, 25
+
+
+class Status(enum.Flag):
+    """Why a position is impossible; `VALID` (no bit) when nothing speaks against it."""
+
+    VALID = 0
+    NEGATIVE_COUNT = enum.auto()
+    WRONG_COUNT = enum.auto()
+    OPPONENT_WRONG_COUNT = enum.auto()
+    SHARED_POINT = enum.auto()
+    BAR_WITHOUT_HITTING = enum.auto()
+    OFF_BEFORE_HOME = enum.auto()
+    OPPONENT_OFF_BEFORE_HOME = enum.auto()
+    FIRST_TURN_ALREADY_PLAYED = enum.auto()
+    FORBIDDEN_PRIME = enum.auto()
+    OPPONENT_FORBIDDEN_PRIME = enum.auto()
+    BOTH_FINISHED = enum.auto()
+
+
+_STRUCTURAL = (
+    Status.NEGATIVE_COUNT
+    | Status.WRONG_COUNT
+    | Status.OPPONENT_WRONG_COUNT
+    | Status.SHARED_POINT
+    | Status.BAR_WITHOUT_HITTING
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended.
+
+    `score` counts for the player in row 0 of the position asked (0 is a draw); `points_each`
+    is what each side gets of a draw.
+    """
+
+    score: int
+    points_each: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """One position of one variant, seen by one player.
+
+    Attributes:
+        rules: the variant.
+        points: int8[2, 26], read-only; row 0 is the player whose view this is, row 1 the other
+            in *his* numbering. Index 0 holds checkers borne off, 1..24 the points by distance
+            to go, 25 the bar.
+        flags: bit 0 my first turn is still to come, bit 1 the opponent's is, bit 2 I started
+            the game. Only bits that the variant reads are ever set.
+        pending: ladder state; 0 in the games of RULES.md 1 and 2.
+        moved: False, the player in row 0 is to move; True, he has just moved.
+    """
+
+    rules: Rules
+    points: NDArray[np.int8] = field(repr=False)
+    flags: int = 0
+    pending: int = 0
+    moved: bool = False
+
+    def __post_init__(self) -> None:
+        points = np.array(self.points, np.int8)
+        if points.shape != (2, 26):
+            raise InvalidPosition(f"points has shape {points.shape}; int8[2, 26] is needed")
+        points.flags.writeable = False
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "flags", int(self.flags) & self.rules.flag_mask)
+
+    @classmethod
+    def start(cls, rules: Rules) -> Position:
+        """The start position, seen by the player who begins.
+
+        >>> from nardy_rl.rules.record import variant
+        >>> Position.start(variant("long_nardy")).pips
+        (360, 360)
+        """
+        return cls(rules, rules.start_points(), FIRST_TURN | OPPONENT_FIRST_TURN | STARTED)
+
+    @classmethod
+    def from_points(
+        cls,
+        rules: Rules,
+        me: Mapping[int, int],
+        opp: Mapping[int, int],
+        me_off: int = 0,
+        opp_off: int = 0,
+        me_bar: int = 0,
+        opp_bar: int = 0,
+        first_turn: tuple[bool, bool] = (False, False),
+        started: bool = True,
+    ) -> Position:
+        """A position from {point: checkers} of each side, each in its own numbering.
+
+        `first_turn` says whether my and the opponent's first turn is still to come, `started`
+        whether I began the game; both are dropped where the variant does not read them.
+
+        Raises:
+            InvalidPosition: naming every structural reason (checkers that do not add up, a
+                point outside 1..25, both sides on one point ...). Positions that only no
+                legal game reaches, like a forbidden prime, are accepted: see `status`.
+        """
+        points = np.zeros((2, 26), np.int64)
+        reasons = []
+        sides = ((me, me_off, me_bar, "me"), (opp, opp_off, opp_bar, "opp"))
+        for row, (side, off, bar, name) in enumerate(sides):
+            for point, count in side.items():
+                if not 1 <= int(point) <= BAR:
+                    reasons.append(f"{name} has point {point}; points are 1..24, 25 is the bar")
+                elif not 0 <= count <= rules.checkers:
+                    reasons.append(f"{name} has {count} checkers on {point}; 0..{rules.checkers}")
+                else:
+                    points[row, int(point)] += count
+            points[row, OFF] += off
+            points[row, BAR] += bar
+        if not reasons and (points.min() < 0 or points.max() > 127):
+            reasons.append("off and bar counts must lie in 0..127")
+        if reasons:
+            raise InvalidPosition("; ".join(reasons))
+        flags = (
+            FIRST_TURN * bool(first_turn[0])
+            | OPPONENT_FIRST_TURN * bool(first_turn[1])
+            | STARTED * bool(started)
+        )
+        position = cls(rules, points.astype(np.int8), flags)
+        if position.status() & _STRUCTURAL:
+            raise InvalidPosition("; ".join(position.reasons()))
+        return position
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[Rules, bytes, int, int, bool]:
+        return (self.rules, self.points.tobytes(), self.flags, self.pending, self.moved)
+
+    @property
+    def first_turn(self) -> tuple[bool, bool]:
+        """Whether my and the opponent's first turn is still to come (where the rules ask)."""
+        return bool(self.flags & FIRST_TURN), bool(self.flags & OPPONENT_FIRST_TURN)
+
+    @property
+    def started(self) -> bool:
+        """Whether the player in row 0 began the game (where the rules ask, else False)."""
+        return bool(self.flags & STARTED)
+
+    @property
+    def pips(self) -> tuple[int, int]:
+        """Pips still to go, mine and the opponent's; a checker on the bar has 25."""
+        distance = np.arange(26)
+        mine, his = (int(self.points[side].astype(np.int64) @ distance) for side in (0, 1))
+        return mine, his
+
+    def flip(self) -> Position:
+        """The same position seen by the other player.
+
+        >>> from nardy_rl.rules.record import variant
+        >>> start = Position.start(variant("long_nardy"))
+        >>> start.flip().flip() == start
+        True
+        """
+        return Position(
+            self.rules,
+            self.points[::-1],
+            flip_flags(self.flags),
+            self.pending,
+            not self.moved,
+        )
+
+    def plays(self, roll: tuple[int, int]) -> Plays:
+        """Every legal play of `roll`, one for each distinct resulting position.
+
+        A forced pass is one `Play` without moves. Raises ValueError for dice outside 1..6, a
+        finished game, or a position seen by the player who has just moved (`flip()` it).
+
+        >>> from nardy_rl.rules.record import variant
+        >>> [str(play) for play in Position.start(variant("long_nardy")).plays((6, 5))]
+        ['24/18/13']
+        """
+        if len(roll) != 2 or not all(1 <= int(die) <= 6 for die in roll):
+            raise ValueError(f"roll {roll!r} is not two dice of 1..6")
+        if self.moved:
+            raise ValueError("this position is seen by the player who just moved; flip() it first")
+        if self.outcome() is not None:
+            raise ValueError("the game is over: there is nothing to play")
+        return Plays(self, (int(roll[0]), int(roll[1])))
+
+    def status(self) -> Status:
+        """All reasons why no game of this variant can reach this position."""
+        rules, points = self.rules, self.points
+        found = Status.VALID
+        if points.min() < 0:
+            found |= Status.NEGATIVE_COUNT
+        totals = points.sum(1, dtype=np.int64)
+        if totals[0] != rules.checkers:
+            found |= Status.WRONG_COUNT
+        if totals[1] != rules.checkers:
+            found |= Status.OPPONENT_WRONG_COUNT
+        opposite = rules.kernel.opposite
+        if any(
+            points[0, p] > 0 and points[1, opponent_point(opposite, p)] > 0 for p in range(1, 25)
+        ):
+            found |= Status.SHARED_POINT
+        if rules.contact != "hit" and points[:, BAR].any():
+            found |= Status.BAR_WITHOUT_HITTING
+        if rules.contact != "hit":
+            # Without hitting nobody comes back, so checkers are off only from a full home.
+            if points[0, OFF] > 0 and points[0, 7:].any():
+                found |= Status.OFF_BEFORE_HOME
+            if points[1, OFF] > 0 and points[1, 7:].any():
+                found |= Status.OPPONENT_OFF_BEFORE_HOME
+            start = rules.start_points()
+            if any(self.first_turn[side] and (points[side] != start[0]).any() for side in (0, 1)):
+                found |= Status.FIRST_TURN_ALREADY_PLAYED
+        if rules.prime_rule != "allow":
+            if self._has_forbidden_prime(0):
+                found |= Status.FORBIDDEN_PRIME
+            if self._has_forbidden_prime(1):
+                found |= Status.OPPONENT_FORBIDDEN_PRIME
+        if (points[:, OFF] == rules.checkers).all() and rules.last_roll == "none":
+            found |= Status.BOTH_FINISHED
+        return found
+
+    def reasons(self) -> tuple[str, ...]:
+        """`status()` as words, one reason each; empty when the position is possible."""
+        return tuple(
+            flag.name.lower().replace("_", " ")  # type: ignore[union-attr]
+            + (f" ({self.rules.checkers} needed)" if "WRONG_COUNT" in str(flag.name) else "")
+            for flag in self.status()
+        )
+
+    def _has_forbidden_prime(self, side: int) -> bool:
+        own = sum(1 << (25 - p) for p in range(1, 25) if self.points[side, p] > 0)
+        his = self.points[1 - side]
+        front = next((25 - p for p in range(1, 25) if his[p] > 0), 0)
+        return bool(forbidden_prime(self.rules.kernel, np.int64(own), front))
+
+    def outcome(self) -> Outcome | None:
+        """How the game ended, for the player in row 0; None while it goes on."""
+        if not self.moved:
+            turned = self.flip().outcome()
+            return turned and Outcome(-turned.score, turned.points_each)
+        score = int(score_after(self.rules.kernel, self.points, self.flags))
+        if score == NOT_OVER:
+            return None
+        return Outcome(score, self.rules.draw_points if score == 0 else 0.0)
+
+    def __str__(self) -> str:
+        from nardy_rl.notation import board_text
+
+        return board_text(self)
+
+    def _repr_svg_(self) -> str:
+        from nardy_rl.viz import board_svg
+
+        return board_svg(self)
+
+
+@dataclass(frozen=True)
+class Play:
+    """One legal result of a roll, and one way to get there.
+
+    Attributes:
+        before: the position the roll was thrown in.
+        roll: the two dice.
+        after: the result, still seen by the player who played.
+        moves: ((from, to), ...) in the order played, own numbering; 25 the bar, 0 off.
+        hits: for each move, whether it hit.
+    """
+
+    before: Position
+    roll: tuple[int, int]
+    after: Position
+    moves: tuple[tuple[int, int], ...]
+    hits: tuple[bool, ...]
+
+    @property
+    def dice_used(self) -> int:
+        """How many dice (steps) the play uses; 0 is a pass."""
+        return len(self.moves)
+
+    def __str__(self) -> str:
+        from nardy_rl.notation import move_text
+
+        return move_text(self)
+
+    def _repr_svg_(self) -> str:
+        from nardy_rl.viz import board_svg
+
+        return board_svg(self.before, play=self)
+
+
+class Plays(Sequence[Play]):
+    """The legal plays of one roll, generated when first looked at.
+
+    `len`, indexing and iteration work as for a tuple; `play in plays` and `position in plays`
+    compare by resulting position.
+    """
+
+    def __init__(self, before: Position, roll: tuple[int, int]) -> None:
+        self.before = before
+        self.roll = roll
+
+    @cached_property
+    def _all(self) -> tuple[Play, ...]:
+        before = self.before
+        legal, moves = generate_batch(
+            before.rules.kernel,
+            before.points[None],
+            np.array([before.flags], np.uint8),
+            np.array([before.pending], np.uint8),
+            np.array([self.roll], np.int8),
+        )
+        used = int(legal.dice_used[0])
+        return tuple(
+            self._play(legal.after[row], moves[row, :used]) for row in range(len(legal.after))
+        )
+
+    def _play(self, after: NDArray[np.int8], steps: NDArray[np.int8]) -> Play:
+        before = self.before
+        opposite = before.rules.kernel.opposite
+        his = before.points[1].copy()
+        moves, hits = [], []
+        for source, die in steps.tolist():
+            landing = max(source - die, OFF)
+            hit = False
+            if before.rules.contact == "hit" and landing != OFF:
+                place = opponent_point(opposite, landing)
+                hit = bool(his[place] == 1)
+                his[place] = 0 if hit else his[place]
+            moves.append((source, landing))
+            hits.append(hit)
+        result = Position(
+            before.rules, after, before.flags & ~FIRST_TURN, before.pending, moved=True
+        )
+        return Play(before, self.roll, result, tuple(moves), tuple(hits))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @overload
+    def __getitem__(self, index: int) -> Play: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Play, ...]: ...
+    def __getitem__(self, index: int | slice) -> Play | tuple[Play, ...]:
+        return self._all[index]
+
+    def __iter__(self) -> Iterator[Play]:
+        return iter(self._all)
+
+    def __contains__(self, item: object) -> bool:
+        wanted = item.after if isinstance(item, Play) else item
+        return any(play.after == wanted for play in self._all)
+
+    def __repr__(self) -> str:
+        return f"<Plays of {self.roll[0]}-{self.roll[1]}: {', '.join(map(str, self._all))}>"
+
+
+def flip_flags(flags: int) -> int:
+    """The flag bits seen by the other player (the starter bit included; mask after)."""
+    swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
+    return swapped | (flags & STARTED) ^ STARTED

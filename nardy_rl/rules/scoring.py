@@ -1,0 +1,60 @@
+"""When a game is over and what it scores, as a kernel over one afterstate."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from nardy_rl.rules.kernels import STARTED
+from nardy_rl.rules.record import HOME
+
+NOT_OVER = 127
+"""What `score_after` returns while the game goes on."""
+
+_KOKS_NONE, _KOKS_FIRST_QUARTER, _KOKS_NONE_HOME, _KOKS_BACKGAMMON = range(4)
+_LAST_ROLL_CHECKERS = 4
+
+
+@njit(nogil=True, cache=True)
+def _loss_size(rules, loser):
+    """What the loser's checkers int8[26] (his numbering) cost him: 1, 2 or 3."""
+    if loser[0] > 0:
+        return 1
+    if rules.koks == _KOKS_FIRST_QUARTER or rules.koks == _KOKS_BACKGAMMON:
+        # The winner's home is the loser's 24..19 where the players travel in opposite
+        # directions, and so is the loser's first quarter everywhere.
+        for point in range(25 - HOME, 26):
+            if loser[point] > 0:
+                return 3
+        return 2
+    if rules.koks == _KOKS_NONE_HOME:
+        for point in range(1, HOME + 1):
+            if loser[point] > 0:
+                return 2
+        return 3
+    return 2
+
+
+@njit(nogil=True, cache=True)
+def score_after(rules, points, flags):
+    """The final score for the player who just moved, or `NOT_OVER`.
+
+    Args:
+        rules: `KernelRules`.
+        points: int8[2, 26] after the decision, the player who moved first.
+        flags: flag bits in the same view (`STARTED`: he started the game).
+
+    Source: RULES.md 0, Score; 1, last_roll and koks; 2, koks. With a drawn last roll the
+    second player is owed one more roll when the starter finishes first and it could clear.
+    """
+    me_done = points[0, 0] == rules.checkers
+    opponent_done = points[1, 0] == rules.checkers
+    if me_done:
+        if opponent_done:
+            return 0
+        owed = rules.last_roll != 0 and (flags & STARTED) != 0
+        if owed and rules.checkers - points[1, 0] <= _LAST_ROLL_CHECKERS:
+            return NOT_OVER
+        return _loss_size(rules, points[1])
+    if opponent_done:
+        return -_loss_size(rules, points[0])
+    return NOT_OVER
