@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["lambda_returns"]
 
 
 def lambda_returns(
-    values: NDArray[np.float32],
-    mover: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    outcome_index: NDArray[np.int64],
+    values: ArrayLike,
+    mover: ArrayLike,
+    offsets: ArrayLike,
+    outcome_index: ArrayLike,
     lam: float,
 ) -> NDArray[np.float32]:
     """The target of every position of many games played back to back.
@@ -48,7 +48,7 @@ def lambda_returns(
     A game of two decisions that the second player wins, lambda 1:
 
     >>> values = np.full((2, 2), 0.5, np.float32)
-    >>> lambda_returns(values, np.array([0, 1], np.uint8), np.array([0, 2]), np.array([1]), 1.0)
+    >>> lambda_returns(values, mover=[0, 1], offsets=[0, 2], outcome_index=[1], lam=1.0)
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """

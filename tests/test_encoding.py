@@ -28,7 +28,7 @@ def encode_reference(rules, points, flags):
             units[f"{who} {point} beyond 3, halved"] = max(0, count - 3) / 2
         if rules.contact == "hit":
             units[f"{who} bar"] = points[side, 25] / 2
-        units[f"{who} off"] = np.float32(points[side, 0]) * np.float32(1 / rules.checkers)
+        units[f"{who} off"] = float(points[side, 0] * np.float32(1 / rules.checkers))
     if rules.contact == "block" and rules.head_rule in ("classic", "any_double_first"):
         units["my first turn to come"] = float(flags & 1)
         units["opponent's first turn to come"] = float(flags >> 1 & 1)
@@ -65,7 +65,7 @@ def test_rows_are_the_definition(name, options, size):
 @pytest.mark.parametrize(("name", "options", "size"), CASES)
 def test_arrays_describe_the_same_units(name, options, size):
     encoding = Encoding.of(variant(name, **options))
-    owned = []
+    owned: list[int] = []
     for side in range(2):
         for location in range(26):
             width = {0: 0, 1: 4, 2: 1}[int(encoding.kind[side, location])]

@@ -18,9 +18,9 @@ def test_a_game_by_hand():
         np.float32,
     )
     got = lambda_returns(values, [0, 1, 1, 0], [0, 4], [3], 0.5)
-    won, lost = [0, 0, 0, 1], [1, 0, 0, 0]
+    won, lost = [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]
     # Same mover: half of the next value, half of the next target.
-    again = [0.5 * 0.5 + 0.5, 0.5 * 0.5, 0, 0]
+    again = [0.5 * 0.5 + 0.5, 0.5 * 0.5, 0.0, 0.0]
     # Other mover: the same mixture, reversed.
     first = [0.05, 0.1, 0.15 + 0.125, 0.2 + 0.375]
     np.testing.assert_allclose(got, [first, again, lost, won], atol=1e-7)
@@ -67,7 +67,8 @@ def test_n_step_definition(seed, lam):
 
 
 def test_rows_stay_distributions():
-    got = lambda_returns(*random_games(9, games=200), 0.7)
+    values, mover, offsets, outcome = random_games(9, games=200)
+    got = lambda_returns(values, mover, offsets, outcome, 0.7)
     np.testing.assert_allclose(got.sum(1), 1, atol=1e-5)
     assert got.min() >= 0
     assert got.dtype == np.float32
