@@ -20,7 +20,7 @@ PYTEST ?= -n 2
 # `make train a=1 b=2`: what make took for its own variables goes on as Hydra overrides.
 OWN       := ARGS=% PYTHON=% PYTEST=% SHELL=%
 OVERRIDES := $(filter-out $(OWN),$(MAKEOVERRIDES))
-# MAKEOVERRIDES doubles each dollar and escapes blanks; the quotes keep [256,256] from the shell.
+# The quotes keep [256,256] from the shell; a value with blanks or dollars goes through ARGS.
 QUOTED    := $(foreach word,$(OVERRIDES),'$(word)')
 
 help: ## this list

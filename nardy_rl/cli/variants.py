@@ -1,0 +1,48 @@
+"""`nardy-rl variants [NAME]`: the games there are, or every option of one."""
+
+from __future__ import annotations
+
+from nardy_rl.errors import ConfigError
+
+HELP = """\
+usage: nardy-rl variants           the games there are
+       nardy-rl variants NAME      the options of one, as variant.options.X=.. takes them
+"""
+
+
+def run(words: list[str]) -> int:
+    """Print the list, or the options of the variant named."""
+    if any(word in ("-h", "--help") for word in words):
+        print(HELP, end="")
+        return 0
+    if len(words) > 1:
+        raise ConfigError(f"variants takes one name, got {' '.join(words)!r}")
+    from nardy_rl.rules import variant, variants
+
+    if not words:
+        for name in variants():
+            print(f"{name:<24}{_differs(name)}")
+        return 0
+    rules = variant(words[0].removeprefix("variant="))
+    start = " ".join(f"{point}:{count}" for point, count in rules.start)
+    print(f"{rules.name}: {rules.checkers} checkers, start {start}, scores {rules.outcomes}")
+    for option in rules.options():
+        values = " | ".join(f"[{v}]" if v == option.value else v for v in option.allowed)
+        print(f"  variant.options.{option.name:<16}{values:<64}{option.source}")
+    return 0
+
+
+def _differs(name: str) -> str:
+    """What tells the preset `name` from the game that it is a preset of."""
+    from nardy_rl.rules import variant
+
+    rules = variant(name)
+    base = variant("long_nardy" if rules.contact == "block" else "backgammon")
+    if rules.name == base.name:
+        return f"{rules.checkers} checkers, {rules.direction} direction, contact: {rules.contact}"
+    changed = {option.name: option.value for option in rules.options()}
+    unchanged = {option.name: option.value for option in base.options()}
+    parts = [f"{k}={v}" for k, v in changed.items() if unchanged[k] != v]
+    if rules.start != base.start:
+        parts.append("start " + " ".join(f"{point}:{count}" for point, count in rules.start))
+    return f"{base.name} with {', '.join(parts)}"

@@ -1,0 +1,11 @@
+"""What all tests share: one processor thread a worker, and no run folders in the checkout."""
+
+from __future__ import annotations
+
+import os
+
+# Two xdist workers on two cores: more threads each would only fight. Set before torch is imported;
+# numba's threads are left alone, because tests compare thread counts.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("MKL_NUM_THREADS", "1")

@@ -1,0 +1,149 @@
+"""The command line as a user meets it: help, near misses, one-line errors, exit statuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nardy_rl import cli
+from nardy_rl.cli import near, overrides
+from nardy_rl.cli import train as train_verb
+from nardy_rl.errors import ConfigError
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, to see what a command leaves behind."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must be refused; returns its one line."""
+    assert cli.main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["trian"], "did you mean train?"),
+        (["train", "train.lerner.learning_rate=1"], "train.learner.learning_rate"),
+        (["train", "learning_rate=1"], "did you mean train.learner.learning_rate?"),
+        (["train", "train.learner.learning_rte=1"], "did you mean train.learner.learning_rate"),
+        (["train", "variant=longnardy"], "long_nardy"),
+        (["train", "variant=six_one"], "no public page describes"),
+        (["train", "vriant=tavla"], "did you mean variant"),
+        (["train", "experiment=smok"], "did you mean smoke?"),
+        (["train", "train/learner=adma"], "did you mean adam"),
+        (["train", "train.learner=adam"], "train/learner=.. chooses a file"),
+        (["train", "backgammon"], "did you mean variant=backgammon?"),
+        (["train", "seed"], "expected name=value"),
+        (["train", "seed=1,2"], "add -m"),
+        (["train", "seed=[1"], "cannot read"),
+        (["train", "~net"], "nothing can be taken out"),
+        (["train", "+nonsense=1"], "unknown setting 'nonsense'"),
+        (["train", "--multrun"], "did you mean --multirun"),
+        (["train", "variant.options.head_rul=strict"], "head_rule"),
+        (["train", "variant.options.head_rule=strickt"], "strict"),
+        (["train", "variant=backgammon", "variant.options.head_rule=strict"], "hit_run"),
+        (["train", "variant.name=chess"], "unknown variant 'chess'"),
+        (["train", "budget.games=-5"], "budget.games: -5"),
+        (["train", "budget.games=many"], "budget.games: 'many'"),
+        (["train", "budget.games=null", "budget.minutes=null"], "budget"),
+        (["train", "train.learner.minibatch=0"], "train.learner.minibatch: 0"),
+        (["train", "train.selfplay.evaluator=gpu"], "kernel"),
+        (["train", "net.hidden=80"], "net.hidden: 80"),
+        (["train", "name=a/b"], "name"),
+        (["train", "-m", "seed=1,2", "net=h80,h81"], "net=h81"),
+        (["train", "resume=nowhere"], "nowhere"),
+        (["variants", "chess"], "unknown variant 'chess'"),
+    ],
+)
+def test_a_wrong_word_is_one_line_with_what_would_be_right(
+    words: list[str], expected: str, nowhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert expected in refused(capsys, *words)
+    assert list(nowhere.iterdir()) == []
+
+
+def test_an_existing_folder_is_not_overwritten(
+    nowhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (nowhere / "mine").mkdir()
+    (nowhere / "mine" / "thesis.txt").write_text("precious")
+    assert "not overwritten" in refused(capsys, "train", "run_dir=mine")
+    assert "not overwritten" in refused(capsys, "train", "hydra.run.dir=mine")
+    assert [p.name for p in (nowhere / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_two_runs_of_one_second_have_two_folders(nowhere: Path) -> None:
+    config = {"run_dir": None, "variant": {"name": "tavla"}, "name": "x"}
+    first = train_verb.new_run_dir(config)
+    first.mkdir(parents=True)
+    second = train_verb.new_run_dir(config)
+    assert first != second
+    assert first.parent == second.parent == Path("runs/tavla")
+
+
+def test_help_of_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    overview = capsys.readouterr().out
+    for verb in cli.VERBS:
+        assert f"\n  {verb} " in overview
+        assert cli.main([verb, "--help"]) == 0
+        assert f"nardy-rl {verb}" in capsys.readouterr().out
+
+
+def test_variants_lists_the_games_and_the_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["variants"]) == 0
+    assert "hypergammon" in capsys.readouterr().out
+    assert cli.main(["variants", "long_nardy"]) == 0
+    assert "[classic]" in capsys.readouterr().out
+
+
+def test_the_composed_config_can_be_printed(
+    nowhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["train", "--cfg", "job", "variant.options.head_rule=strict"]) == 0
+    assert "head_rule: strict" in capsys.readouterr().out
+    assert list(nowhere.iterdir()) == []
+
+
+def test_debug_shows_the_traceback() -> None:
+    with pytest.raises(ConfigError):
+        cli.main(["--debug", "train", "variant=chess"])
+
+
+def test_a_sweep_is_every_combination() -> None:
+    jobs = overrides.expand(["seed=1,2", "net=h40,h80", "train.targets.lam=0.5"])
+    assert len(jobs) == 4
+    assert jobs[0] == ["seed=1", "net=h40", "train.targets.lam=0.5"]
+
+
+def test_nearest_comes_first() -> None:
+    assert near.near("trian", ["arena", "train"])[0] == "train"
+    assert near.near("xyz", []) == []
+
+
+def test_help_is_quick_and_needs_no_torch() -> None:
+    script = (
+        "import sys; from nardy_rl.cli import main; main(['--help']);"
+        "sys.exit(any(m in sys.modules for m in ('torch', 'numba', 'hydra')))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def test_exit_status_of_the_real_command(nowhere: Path) -> None:
+    command = [sys.executable, "-m", "nardy_rl", "train", "variant=chess"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: unknown variant 'chess'")
+    assert list(nowhere.iterdir()) == []
