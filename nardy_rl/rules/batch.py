@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from nardy_rl.rules.kernels import (
     FIRST_TURN,
     MAX_AFTERSTATES,
-    MAX_STEPS,
     OPPONENT_FIRST_TURN,
     generate,
+    new_rows,
     new_scratch,
 )
 from nardy_rl.rules.parallel import map_chunks
@@ -36,15 +36,16 @@ class LegalAfterstates(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _generate_range(rules, scratch, start, stop, points, flags, pending, rolls, out, counts, used):
-    """Fill `out` (after, moves) for positions start..stop-1 until it is full.
+def _generate_range(
+    rules, scratch, start, stop, points, flags, pending, rolls, room, counts, used
+):
+    """Fill `room` (`Rows`) for positions start..stop-1 until it is full.
 
     Returns (positions done, rows written).
     """
-    after, moves = out
     rows = 0
     for b in range(start, stop):
-        if len(after) - rows < MAX_AFTERSTATES:
+        if len(room.paths) - rows < MAX_AFTERSTATES:
             return b - start, rows
         counts[b], used[b] = generate(
             rules,
@@ -54,8 +55,8 @@ def _generate_range(rules, scratch, start, stop, points, flags, pending, rolls, 
             pending[b],
             rolls[b, 0],
             rolls[b, 1],
-            after,
-            moves,
+            room.words,
+            room.paths,
             rows,
         )
         rows += counts[b]
@@ -68,8 +69,8 @@ def generate_batch(
     flags: NDArray[np.uint8],
     pending: NDArray[np.uint8],
     rolls: NDArray[np.int8],
-) -> tuple[LegalAfterstates, NDArray[np.int8]]:
-    """Unchecked `legal_afterstates`, with one way to reach each row: moves int8[M, 4, 2].
+) -> tuple[LegalAfterstates, NDArray[np.int64]]:
+    """Unchecked `legal_afterstates`, with one way to reach each row: paths int64[M].
 
     Pass `Rules.kernel`; arrays must be C-contiguous with the dtypes named.
     """
@@ -77,16 +78,15 @@ def generate_batch(
     counts = np.zeros(total, np.int64)
     used = np.zeros(total, np.int8)
 
-    def work(start: int, stop: int) -> list[tuple[NDArray[np.int8], NDArray[np.int8]]]:
+    def work(start: int, stop: int) -> list[tuple[NDArray[np.int8], NDArray[np.int64]]]:
         scratch = new_scratch()
         parts = []
         while start < stop:
-            rows = MAX_AFTERSTATES + 64 * (stop - start)
-            out = (np.empty((rows, 2, 26), np.int8), np.empty((rows, MAX_STEPS, 2), np.int8))
+            room = new_rows(MAX_AFTERSTATES + 32 * (stop - start))
             done, written = _generate_range(
-                rules, scratch, start, stop, points, flags, pending, rolls, out, counts, used
+                rules, scratch, start, stop, points, flags, pending, rolls, room, counts, used
             )
-            parts.append((out[0][:written], out[1][:written]))
+            parts.append((room.boards[:written], room.paths[:written]))
             start += done
         return parts
 
@@ -94,11 +94,11 @@ def generate_batch(
     offsets = np.zeros(total + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     if len(parts) == 1:
-        after, moves = parts[0]
+        after, paths = parts[0]
     else:
         after = np.concatenate([part[0] for part in parts])
-        moves = np.concatenate([part[1] for part in parts])
-    return LegalAfterstates(after, offsets, used), moves
+        paths = np.concatenate([part[1] for part in parts])
+    return LegalAfterstates(after, offsets, used), paths
 
 
 def legal_afterstates(

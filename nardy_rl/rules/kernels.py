@@ -26,6 +26,9 @@ MAX_STEPS = 4
 MAX_AFTERSTATES = 17_550
 """Bound on the distinct results of one roll: multisets of four source points out of 24."""
 
+ROW_WORDS = 13
+"""int32 words of one row int8[2, 26]: rows are copied by word."""
+
 TABLE_SIZE = 32_768
 SLOT_MASK = np.uint64(TABLE_SIZE - 1)
 
@@ -76,49 +79,81 @@ _S20 = np.uint64(20)
 class Scratch(NamedTuple):
     """Working memory of one thread; see `new_scratch`."""
 
-    me: NDArray[np.int8]  # [26] checkers by point, the mover's
-    opp: NDArray[np.int8]  # [26] the opponent's, in his numbering
+    board: NDArray[np.int8]  # [2, 26] checkers by point: the mover's, the opponent's
+    words: NDArray[np.int32]  # [ROW_WORDS] the same memory, to copy a row quickly
     marks: NDArray[np.int8]  # [26] checkers by hole that hit this turn
     table: NDArray[np.uint64]  # [TABLE_SIZE] keys seen, 0 empty
     slots: NDArray[np.int32]  # [MAX_AFTERSTATES] used slots, in order
+    dice: NDArray[np.int64]  # [4] the die of each step, in the order being tried
     cand: NDArray[np.int64]  # [5] candidate sources still to try, by depth
     steps: NDArray[np.int64]  # [4, 4] by depth: source hole, die, hit (0/1), mover was a hitter
     keys: NDArray[np.uint64]  # [5] key by depth
     own: NDArray[np.int64]  # [5] own bitboard by depth
+    path: NDArray[np.int64]  # [5] steps so far, packed, by depth
     head: NDArray[np.int64]  # [5] head moves left by depth
     open_holes: NDArray[np.int64]  # [3] open, blots, enemy's most advanced hole on his path
 
 
+class Rows(NamedTuple):
+    """Room for results; see `new_rows`."""
+
+    boards: NDArray[np.int8]  # [N, 2, 26]
+    words: NDArray[np.int32]  # [N, ROW_WORDS], the same memory: what `generate` writes
+    paths: NDArray[np.int64]  # [N]
+
+
+def new_rows(count: int) -> Rows:
+    """Uninitialised room for `count` results of `generate`."""
+    words = np.empty((count, ROW_WORDS), np.int32)
+    return Rows(words.view(np.int8).reshape(count, 2, 26), words, np.empty(count, np.int64))
+
+
+def unpack_path(path: int, steps: int) -> list[tuple[int, int]]:
+    """The (source point, die) of each of the `steps` steps packed in a path, in order."""
+    parts = [(path >> 8 * step) & 255 for step in range(steps)]
+    return [(25 - (part & 31), part >> 5) for part in parts]
+
+
 def new_scratch() -> Scratch:
     """Working memory for one thread's calls of `generate`."""
+    words = np.zeros(ROW_WORDS, np.int32)
     return Scratch(
-        np.zeros(26, np.int8),
-        np.zeros(26, np.int8),
+        words.view(np.int8).reshape(2, 26),
+        words,
         np.zeros(26, np.int8),
         np.zeros(TABLE_SIZE, np.uint64),
         np.zeros(MAX_AFTERSTATES, np.int32),
+        np.zeros(4, np.int64),
         np.zeros(5, np.int64),
         np.zeros((4, 4), np.int64),
         np.zeros(5, np.uint64),
+        np.zeros(5, np.int64),
         np.zeros(5, np.int64),
         np.zeros(5, np.int64),
         np.zeros(3, np.int64),
     )
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, forceinline=True)
 def lowest_bit_index(bits):
     """Index of the lowest set bit of a positive int64."""
     isolated = np.uint64(bits & -bits)
     return _BIT_INDEX[np.int64((isolated * _DE_BRUIJN) >> _S58)]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, forceinline=True)
 def opponent_point(opposite, point):
     """The opponent's number of my point 1..24 (RULES.md 0, Numbering)."""
     if opposite:
         return 25 - point
     return point + 12 if point <= 12 else point - 12
+
+
+@njit(nogil=True, cache=True)
+def turn_flags(rules, flags):
+    """The flag bits of the same position seen by the other player."""
+    swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
+    return (swapped | (flags & STARTED) ^ STARTED) & rules.flag_mask
 
 
 @njit(nogil=True, cache=True)
@@ -179,7 +214,7 @@ def head_quota(rules, flags, die1, die2, opp):
     return 1
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, forceinline=True)
 def sources(rules, scratch, own, die, head_left):
     """Bitboard of the holes from which a checker may be moved by `die`.
 
@@ -208,7 +243,7 @@ def _restrain_hitters(rules, scratch, own, die, bits):
         marks = scratch.marks[hole]
         if marks == 0 or not (bits >> hole) & 1:
             continue
-        if scratch.me[25 - hole] <= marks:
+        if scratch.board[0, 25 - hole] <= marks:
             allowed &= ~(np.int64(1) << hole)
         if rules.hit_run == _NO_HIDE:
             landing = hole + die
@@ -217,7 +252,7 @@ def _restrain_hitters(rules, scratch, own, die, bits):
     return allowed
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, forceinline=True)
 def _make_step(rules, scratch, depth, candidate, die):
     """Play one step on the scratch board and fill depth + 1 of the stacks."""
     hole = candidate & 31
@@ -225,25 +260,24 @@ def _make_step(rules, scratch, depth, candidate, die):
     hitter = candidate >> 5
     own = scratch.own[depth]
     key = scratch.keys[depth]
-    me = scratch.me
-    me[25 - hole] -= 1
-    if me[25 - hole] == 0:
+    scratch.board[0, 25 - hole] -= 1
+    if scratch.board[0, 25 - hole] == 0:
         own &= ~(np.int64(1) << hole)
     key -= _CHECKER_KEYS[hole]
     hit = 0
     if landing > 24:
-        me[0] += 1
+        scratch.board[0, 0] += 1
         key += _CHECKER_KEYS[25]
     else:
-        me[25 - landing] += 1
+        scratch.board[0, 25 - landing] += 1
         own |= np.int64(1) << landing
         key += _CHECKER_KEYS[landing]
         if rules.hit and (scratch.open_holes[1] >> landing) & 1:
             his = opponent_point(rules.opposite, 25 - landing)
-            if scratch.opp[his] == 1:
+            if scratch.board[1, his] == 1:
                 hit = 1
-                scratch.opp[his] = 0
-                scratch.opp[25] += 1
+                scratch.board[1, his] = 0
+                scratch.board[1, 25] += 1
                 key += _HIT_KEYS[landing]
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] -= hitter
@@ -257,28 +291,29 @@ def _make_step(rules, scratch, depth, candidate, die):
     scratch.steps[depth, 3] = hitter
     scratch.own[depth + 1] = own
     scratch.keys[depth + 1] = key
+    scratch.path[depth + 1] = scratch.path[depth] | (hole | die << 5) << (8 * depth)
     scratch.head[depth + 1] = scratch.head[depth] - (1 if hole == 1 else 0)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, forceinline=True)
 def _undo_step(rules, scratch, depth):
     """Take back the step made at `depth`."""
     hole = scratch.steps[depth, 0]
     landing = hole + scratch.steps[depth, 1]
     hit = scratch.steps[depth, 2]
-    scratch.me[25 - hole] += 1
-    scratch.me[0 if landing > 24 else 25 - landing] -= 1
+    scratch.board[0, 25 - hole] += 1
+    scratch.board[0, 0 if landing > 24 else 25 - landing] -= 1
     if hit & 1:
-        scratch.opp[opponent_point(rules.opposite, 25 - landing)] = 1
-        scratch.opp[25] -= 1
+        scratch.board[1, opponent_point(rules.opposite, 25 - landing)] = 1
+        scratch.board[1, 25] -= 1
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] += scratch.steps[depth, 3]
         if hit & 2:
             scratch.marks[landing] -= 1
 
 
-@njit(nogil=True, cache=True, inline="always")
-def _insert(scratch, depth, after, moves, row0, count):
+@njit(nogil=True, cache=True, forceinline=True)
+def _insert(scratch, depth, after, paths, row0, count):
     """Add the scratch board to the results unless it is there; returns the new count."""
     key = scratch.keys[depth]
     slot = np.int64((key ^ (key >> _S20)) & SLOT_MASK)
@@ -289,17 +324,9 @@ def _insert(scratch, depth, after, moves, row0, count):
     scratch.table[slot] = key
     scratch.slots[count] = slot
     row = row0 + count
-    for i in range(26):
-        after[row, 0, i] = scratch.me[i]
-    for i in range(26):
-        after[row, 1, i] = scratch.opp[i]
-    for step in range(MAX_STEPS):
-        if step < depth:
-            moves[row, step, 0] = 25 - scratch.steps[step, 0]
-            moves[row, step, 1] = scratch.steps[step, 1]
-        else:
-            moves[row, step, 0] = 0
-            moves[row, step, 1] = 0
+    for i in range(ROW_WORDS):
+        after[row, i] = scratch.words[i]
+    paths[row] = scratch.path[depth]
     return count + 1
 
 
@@ -310,14 +337,14 @@ def _clear_table(scratch, count):
 
 
 @njit(nogil=True, cache=True)
-def _search(rules, scratch, dice, sorted_steps, after, moves, row0, count, best, keep_first):
-    """Depth-first over the steps of one order of dice; returns (count, best).
+def _search(rules, scratch, limit, sorted_steps, after, paths, row0, count, best, keep_first):
+    """Depth-first over the steps of `scratch.dice[:limit]`, in that order; returns (count, best).
 
     `best` is the most steps that a result has so far; a longer one empties the list.
     `keep_first` 0: results of one step are not wanted (the other order found some, with the
     larger die). Results are added after those below them, so few are thrown away.
     """
-    limit = len(dice)
+    dice = scratch.dice
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
     front = scratch.open_holes[2]
     depth = 0
@@ -355,7 +382,7 @@ def _search(rules, scratch, dice, sorted_steps, after, moves, row0, count, best,
                     _clear_table(scratch, count)
                     count = 0
                     best = depth
-                count = _insert(scratch, depth, after, moves, row0, count)
+                count = _insert(scratch, depth, after, paths, row0, count)
         depth -= 1
         _undo_step(rules, scratch, depth)
 
@@ -369,31 +396,32 @@ def _prepare(rules, scratch, points, flags, die1, die2):
     closing = 2 if rules.hit else 1
     front = 0
     for point in range(26):
-        scratch.me[point] = points[0, point]
-        scratch.opp[point] = points[1, point]
+        scratch.board[0, point] = points[0, point]
+        scratch.board[1, point] = points[1, point]
         scratch.marks[point] = 0
     for point in range(1, 26):
-        if scratch.me[point] > 0:
+        if scratch.board[0, point] > 0:
             own |= np.int64(1) << (25 - point)
     for point in range(1, 25):
-        his = scratch.opp[opponent_point(rules.opposite, point)]
+        his = scratch.board[1, opponent_point(rules.opposite, point)]
         if his < closing:
             opened |= np.int64(1) << (25 - point)
         if his == 1:
             blots |= np.int64(1) << (25 - point)
-        if front == 0 and scratch.opp[point] > 0:
+        if front == 0 and scratch.board[1, point] > 0:
             front = 25 - point
     scratch.open_holes[0] = opened
     scratch.open_holes[1] = blots
     scratch.open_holes[2] = front
     scratch.own[0] = own
     scratch.keys[0] = _BASE_KEY
-    scratch.head[0] = head_quota(rules, flags, die1, die2, scratch.opp)
+    scratch.path[0] = 0
+    scratch.head[0] = head_quota(rules, flags, die1, die2, scratch.board[1])
 
 
 @njit(nogil=True, cache=True)
-def generate(rules, scratch, points, flags, pending, die1, die2, after, moves, row0):
-    """All distinct legal results of a roll, written to rows row0.. of `after` and `moves`.
+def generate(rules, scratch, points, flags, pending, die1, die2, after, paths, row0):
+    """All distinct legal results of a roll, written to rows row0.. of `after` and `paths`.
 
     Args:
         rules: `KernelRules`.
@@ -401,8 +429,9 @@ def generate(rules, scratch, points, flags, pending, die1, die2, after, moves, r
         points: int8[2, 26], the mover first, each side in its own numbering.
         flags, pending: the position's flag bits and ladder state (0 outside ladder games).
         die1, die2: the roll, in any order.
-        after: int8[rows, 2, 26]; there must be `MAX_AFTERSTATES` rows from row0 on.
-        moves: int8[rows, 4, 2], (source point, die) of one way to reach each result.
+        after: int32[rows, ROW_WORDS], the memory of int8[rows, 2, 26]; there must be
+            `MAX_AFTERSTATES` rows from row0 on.
+        paths: int64[rows], one way to reach each result; see `unpack_path`.
 
     Returns:
         (count, dice_used): a pass is one row, the position itself, with no dice used.
@@ -414,30 +443,27 @@ def generate(rules, scratch, points, flags, pending, die1, die2, after, moves, r
     count = 0
     best = 0
     if scratch.own[0] != 0:
-        if die1 == die2:
-            in_order = (
-                rules.prime_rule == _ALLOW or rules.prime_check != _EVERY_STEP
-            ) and rules.hit_run != _NO_HIDE
-            dice = (np.int64(die1), np.int64(die1), np.int64(die1), np.int64(die1))
+        double = die1 == die2
+        in_order = double and rules.hit_run != _NO_HIDE
+        if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
+            in_order = False
+        limit = MAX_STEPS if double else 2
+        keep_first = True
+        for order in range(1 if double else 2):
+            # The larger die first, so that one-step results with it come before the others.
+            first, second = max(die1, die2), min(die1, die2)
+            if order == 1:
+                first, second = second, first
+                keep_first = best == 0
+            for step in range(limit):
+                scratch.dice[step] = first if step == 0 else second
             count, best = _search(
-                rules, scratch, dice, in_order, after, moves, row0, count, best, True
-            )
-        else:
-            high = np.int64(max(die1, die2))
-            low = np.int64(min(die1, die2))
-            count, best = _search(
-                rules, scratch, (high, low), False, after, moves, row0, count, best, True
-            )
-            count, best = _search(
-                rules, scratch, (low, high), False, after, moves, row0, count, best, best == 0
+                rules, scratch, limit, in_order, after, paths, row0, count, best, keep_first
             )
         _clear_table(scratch, count)
     if count == 0:
-        for side in range(2):
-            for i in range(26):
-                after[row0, side, i] = points[side, i]
-        for step in range(MAX_STEPS):
-            moves[row0, step, 0] = 0
-            moves[row0, step, 1] = 0
+        for i in range(ROW_WORDS):
+            after[row0, i] = scratch.words[i]
+        paths[row0] = 0
         return 1, 0
     return count, best

@@ -23,6 +23,8 @@ from nardy_rl.rules.kernels import (
     STARTED,
     forbidden_prime,
     opponent_point,
+    turn_flags,
+    unpack_path,
 )
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
@@ -195,7 +197,7 @@ class Position:
         return Position(
             self.rules,
             self.points[::-1],
-            flip_flags(self.flags),
+            int(turn_flags(self.rules.kernel, self.flags)),
             self.pending,
             not self.moved,
         )
@@ -337,7 +339,7 @@ class Plays(Sequence[Play]):
     @cached_property
     def _all(self) -> tuple[Play, ...]:
         before = self.before
-        legal, moves = generate_batch(
+        legal, paths = generate_batch(
             before.rules.kernel,
             before.points[None],
             np.array([before.flags], np.uint8),
@@ -346,15 +348,15 @@ class Plays(Sequence[Play]):
         )
         used = int(legal.dice_used[0])
         return tuple(
-            self._play(legal.after[row], moves[row, :used]) for row in range(len(legal.after))
+            self._play(legal.after[row], unpack_path(int(paths[row]), used)) for row in range(len(legal.after))
         )
 
-    def _play(self, after: NDArray[np.int8], steps: NDArray[np.int8]) -> Play:
+    def _play(self, after: NDArray[np.int8], steps: list[tuple[int, int]]) -> Play:
         before = self.before
         opposite = before.rules.kernel.opposite
         his = before.points[1].copy()
         moves, hits = [], []
-        for source, die in steps.tolist():
+        for source, die in steps:
             landing = max(source - die, OFF)
             hit = False
             if before.rules.contact == "hit" and landing != OFF:
@@ -387,9 +389,3 @@ class Plays(Sequence[Play]):
 
     def __repr__(self) -> str:
         return f"<Plays of {self.roll[0]}-{self.roll[1]}: {', '.join(map(str, self._all))}>"
-
-
-def flip_flags(flags: int) -> int:
-    """The flag bits seen by the other player (the starter bit included; mask after)."""
-    swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
-    return swapped | (flags & STARTED) ^ STARTED

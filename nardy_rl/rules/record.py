@@ -53,8 +53,10 @@ class KernelRules(NamedTuple):
     last_roll: int
     koks: int
     opening_roll: int
+    next_starter: int
     hit_run: int
     hit_run_zone: int
+    flag_mask: int
 
 
 OPTIONS: dict[str, OptionSpec] = {
@@ -177,7 +179,8 @@ class Rules:
             checkers=self.checkers,
             opposite=int(self.direction == "opposite"),
             hit=int(self.contact == "hit"),
-            **{name: code[name] for name in KernelRules._fields[3:]},
+            flag_mask=self.flag_mask,
+            **{name: code[name] for name in KernelRules._fields[3:-1]},
         )
 
 
