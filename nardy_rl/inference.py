@@ -1,0 +1,314 @@
+"""Evaluators: distributions over outcomes for every candidate of a batch of decisions.
+
+`FloatEvaluator` in float32 is the definition; `bfloat16` and the incremental kernel are faster
+ways to nearly the same numbers, tested against it. The kernel serves nets with one hidden layer:
+the units of the position before the play are summed once, and each candidate adds and subtracts
+only the weight rows of the checkers that moved (the accumulator idea of NNUE, Nasu 2018).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numba import njit
+from numpy.typing import NDArray
+
+from nardy_rl.encoding import UNARY, Encoding, encode, unary_level
+from nardy_rl.errors import ConfigError
+from nardy_rl.net import ValueNet
+from nardy_rl.rules.batch import LegalAfterstates
+from nardy_rl.rules.parallel import get_threads, map_chunks
+
+EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
+"""Names that `make_evaluator` knows."""
+
+_BLOCK_ROWS = 16_384  # rows of one torch forward: input and activations stay near the caches
+
+
+class Decisions(NamedTuple):
+    """A batch of decisions: what was, and what each player may turn it into.
+
+    Attributes:
+        points: int8[B, 2, 26] before the play, seen by the player to move.
+        flags: uint8[B], the flag bits *after* the play (all results of a decision share them).
+        pending: uint8[B], likewise.
+        legal: the results, `LegalAfterstates`.
+    """
+
+    points: NDArray[np.int8]
+    flags: NDArray[np.uint8]
+    pending: NDArray[np.uint8]
+    legal: LegalAfterstates
+
+
+class Evaluator(Protocol):
+    """Anything that values the candidates of a batch of decisions."""
+
+    name: str
+
+    def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
+        """Probability of each outcome for each candidate, float32[M, K], the mover's view."""
+        ...
+
+
+class KernelWeights(NamedTuple):
+    """A net with one hidden layer, laid out for the incremental kernel."""
+
+    first: NDArray[np.float32]  # [F, H], a row for each input unit
+    first_bias: NDArray[np.float32]  # [H]
+    last: NDArray[np.float32]  # [K, H]
+    last_bias: NDArray[np.float32]  # [K]
+
+
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+def _add_row(total, first, unit, factor):
+    for j in range(len(total)):
+        total[j] += factor * first[unit, j]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _shift(total, first, enc, side, place, before, now):
+    """Move the hidden sums from `before` to `now` checkers at one place."""
+    kind = enc.kind[side, place]
+    if kind == 0:
+        return
+    unit = enc.base[side, place]
+    if kind == UNARY:
+        old_level, old_beyond = unary_level(before)
+        level, beyond = unary_level(now)
+        for step in range(old_level, level):
+            _add_row(total, first, unit + step, np.float32(1.0))
+        for step in range(level, old_level):
+            _add_row(total, first, unit + step, np.float32(-1.0))
+        if beyond != old_beyond:
+            _add_row(total, first, unit + 3, beyond - old_beyond)
+    else:
+        factor = enc.scale[side, place] * np.float32(now - before)
+        _add_row(total, first, unit, factor)
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, sums, out):
+    """Outcome distributions of the candidates low..high-1 of one decision.
+
+    Args:
+        enc: `EncodingArrays`.
+        weights: `KernelWeights`.
+        points: int8[2, 26] before the play.
+        flags: flag bits after it.
+        words, boards: the candidates, int32[M, 13] and int8[M, 2, 26] on the same memory.
+        low, high: which of them.
+        sums: float32[2, H], scratch.
+        out: float32[M, K], rows low..high-1 are written.
+    """
+    base = sums[0]
+    total = sums[1]
+    hidden = len(base)
+    outcomes = len(weights.last_bias)
+    for j in range(hidden):
+        base[j] = weights.first_bias[j]
+    for side in range(2):
+        for place in range(26):
+            if points[side, place] != 0:
+                _shift(base, weights.first, enc, side, place, np.int8(0), points[side, place])
+    for bit in range(8):
+        unit = enc.flag_units[bit]
+        if unit >= 0 and (flags >> bit) & 1:
+            _add_row(base, weights.first, unit, np.float32(1.0))
+    for row in range(low, high):
+        for j in range(hidden):
+            total[j] = base[j]
+        for index in range(52):
+            side = 1 if index >= 26 else 0
+            place = index - 26 * side
+            if boards[row, side, place] != points[side, place]:
+                _shift(
+                    total,
+                    weights.first,
+                    enc,
+                    side,
+                    place,
+                    points[side, place],
+                    boards[row, side, place],
+                )
+        for j in range(hidden):
+            total[j] = max(total[j], np.float32(0.0))
+        top = np.float32(-1e30)
+        for k in range(outcomes):
+            logit = weights.last_bias[k]
+            for j in range(hidden):
+                logit += total[j] * weights.last[k, j]
+            out[row, k] = logit
+            top = max(top, logit)
+        norm = np.float32(0.0)
+        for k in range(outcomes):
+            share = np.float32(math.exp(out[row, k] - top))
+            out[row, k] = share
+            norm += share
+        scale = np.float32(1.0) / norm
+        for k in range(outcomes):
+            out[row, k] *= scale
+
+
+@njit(nogil=True, cache=True)
+def _evaluate_range(low, high, enc, weights, points, flags, words, boards, offsets, sums, out):
+    for b in range(low, high):
+        evaluate_candidates(
+            enc,
+            weights,
+            points[b],
+            flags[b],
+            words,
+            boards,
+            offsets[b],
+            offsets[b + 1],
+            sums,
+            out,
+        )
+
+
+class KernelEvaluator:
+    """The incremental kernel; for nets with exactly one hidden layer."""
+
+    name = "kernel"
+
+    def __init__(self, net: ValueNet, encoding: Encoding) -> None:
+        if len(net.hidden) != 1:
+            raise ConfigError(
+                f"evaluator=kernel needs one hidden layer, this net has {list(net.hidden)}; "
+                "choose float32, bfloat16 or auto"
+            )
+        self.encoding = encoding.kernel
+        self.weights = kernel_weights(net)
+
+    def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
+        """See `Evaluator`."""
+        legal = decisions.legal
+        boards = np.ascontiguousarray(legal.after)
+        words = boards.reshape(len(boards), 52).view(np.int32)
+        out = np.empty((len(boards), len(self.weights.last_bias)), np.float32)
+
+        def work(low: int, high: int) -> None:
+            _evaluate_range(
+                low,
+                high,
+                self.encoding,
+                self.weights,
+                decisions.points,
+                decisions.flags,
+                words,
+                boards,
+                legal.offsets,
+                np.empty((2, len(self.weights.first_bias)), np.float32),
+                out,
+            )
+
+        map_chunks(work, len(decisions.points), min_chunk=16)
+        return out
+
+
+def kernel_weights(net: ValueNet) -> KernelWeights:
+    """Copies of the weights of a net with one hidden layer, as the kernel reads them."""
+    first, last = net.layers[0], net.layers[2]
+    with torch.no_grad():
+        return KernelWeights(
+            np.ascontiguousarray(first.weight.detach().cpu().numpy().T),
+            first.bias.detach().cpu().numpy().copy(),
+            last.weight.detach().cpu().numpy().copy(),
+            last.bias.detach().cpu().numpy().copy(),
+        )
+
+
+class FloatEvaluator:
+    """Dense torch evaluation, float32 (the definition) or bfloat16."""
+
+    def __init__(
+        self,
+        net: ValueNet,
+        encoding: Encoding,
+        dtype: torch.dtype = torch.float32,
+        device: str = "cpu",
+    ) -> None:
+        self.name = "bfloat16" if dtype == torch.bfloat16 else "float32"
+        self.encoding = encoding
+        self.device = torch.device(device)
+        self.dtype = dtype
+        self.net = net
+        if dtype != torch.float32 or self.device.type != "cpu":
+            self.net = ValueNet(net.inputs, net.hidden, net.outcomes)
+            self.net.load_state_dict(net.state_dict())
+            self.net = self.net.to(device=self.device, dtype=dtype)
+
+    def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
+        """See `Evaluator`."""
+        legal = decisions.legal
+        counts = np.diff(legal.offsets)
+        return self.rows(
+            legal.after, np.repeat(decisions.flags, counts), np.repeat(decisions.pending, counts)
+        )
+
+    def rows(
+        self,
+        points: NDArray[np.int8],
+        flags: NDArray[np.uint8],
+        pending: NDArray[np.uint8] | None = None,
+    ) -> NDArray[np.float32]:
+        """Distributions float32[N, K] of positions int8[N, 2, 26], seen by who just moved."""
+        out = np.empty((len(points), len(self.net.outcomes)), np.float32)
+        if torch.get_num_threads() != get_threads():
+            torch.set_num_threads(get_threads())
+        with torch.inference_mode():
+            for low in range(0, len(points), _BLOCK_ROWS):
+                part = slice(low, low + _BLOCK_ROWS)
+                rungs = None if pending is None else pending[part]
+                units = torch.from_numpy(encode(self.encoding, points[part], flags[part], rungs))
+                logits = self.net(units.to(device=self.device, dtype=self.dtype)).float()
+                out[part] = torch.softmax(logits, 1).cpu().numpy()
+        return out
+
+
+def make_evaluator(net: ValueNet, encoding: Encoding, name: str = "auto") -> Evaluator:
+    """The evaluator called `name`; `auto` takes the kernel where it serves, else the faster
+    of float32 and bfloat16 by a short measurement on this machine (`fastest_dense`).
+
+    Raises ConfigError for an unknown name, or `kernel` with a net it does not serve.
+    """
+    if name not in EVALUATORS:
+        raise ConfigError(f"evaluator={name!r} is not allowed; choose from {', '.join(EVALUATORS)}")
+    if name == "kernel" or (name == "auto" and len(net.hidden) == 1):
+        return KernelEvaluator(net, encoding)
+    if name == "auto":
+        name = fastest_dense(net, encoding)
+    dtype = torch.bfloat16 if name == "bfloat16" else torch.float32
+    return FloatEvaluator(net, encoding, dtype)
+
+
+_fastest: dict[tuple[object, ...], str] = {}
+
+
+def fastest_dense(net: ValueNet, encoding: Encoding) -> str:
+    """"float32" or "bfloat16", whichever evaluates this shape of net faster here.
+
+    Measured once a process and shape, on 4,096 rows. bfloat16 must win by a quarter: its
+    equities are coarser, so it has to be worth it.
+    """
+    key = (net.inputs, net.hidden, get_threads())
+    if key not in _fastest:
+        points = np.zeros((4096, 2, 26), np.int8)
+        points[:, :, 1:16] = 1
+        flags = np.zeros(4096, np.uint8)
+        seconds = {}
+        for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+            evaluator = FloatEvaluator(net, encoding, dtype)
+            evaluator.rows(points, flags)
+            start = time.perf_counter()
+            for _ in range(3):
+                evaluator.rows(points, flags)
+            seconds[name] = time.perf_counter() - start
+        faster = seconds["bfloat16"] < 0.8 * seconds["float32"]
+        _fastest[key] = "bfloat16" if faster else "float32"
+    return _fastest[key]
