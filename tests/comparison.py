@@ -1,0 +1,90 @@
+"""Kernels against the reference on random reachable positions, for CI and the long proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nardy_rl.rules import Rules, legal_afterstates
+from tests.reachable import MINE_FIRST, option_sets, play_turns
+from tests.reference import reference_afterstates
+
+FAMILIES = ("long_nardy", "backgammon", "nackgammon", "hypergammon")
+"""Starts and sets of options; every other preset is one of these under options compared here."""
+
+SHARE_FIRST_TURN = 0.1
+"""Of the positions, how many are judged as a first turn whatever their age: the head exception
+depends on where the enemy stands, and real first turns see few places."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A position and roll on which the two differ, with what only one of them finds."""
+
+    rules: Rules
+    me: list[int]
+    opp: list[int]
+    roll: tuple[int, int]
+    first_turn: bool
+    kernel_dice: int
+    reference_dice: int
+    only_kernel: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    only_reference: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    repeated: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one stretch of comparison has covered."""
+
+    triples: int
+    results: int
+    disagreements: list[Disagreement]
+
+
+def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iterator[Tally]:
+    """Play `games` games of `name` under one random option set and compare every turn.
+
+    Every second turn is judged by the option set that the games are played by, the others by a
+    random one, so that positions come up which no play by those options leads to.
+    """
+    rng = np.random.default_rng(seed)
+    choices = option_sets(name)
+    played = choices[rng.integers(len(choices))]
+    for number, turn in enumerate(play_turns(played, games=games, turns=turns, rng=rng)):
+        judged = played if number % 2 else choices[rng.integers(len(choices))]
+        forced = rng.random(games) < SHARE_FIRST_TURN
+        flags = np.where(forced, turn.flags | MINE_FIRST, turn.flags).astype(np.uint8)
+        yield compare_batch(judged, turn.points, turn.rolls, flags)
+
+
+def compare_batch(rules: Rules, points: np.ndarray, rolls: np.ndarray, flags: np.ndarray) -> Tally:
+    """Both answers for points [B, 2, 26], rolls [B, 2], flags [B]."""
+    found = legal_afterstates(rules, points, rolls, flags=flags)
+    disagreements = []
+    for game in range(len(points)):
+        me, opp = points[game].tolist()
+        roll = (int(rolls[game, 0]), int(rolls[game, 1]))
+        first_turn = bool(flags[game] & MINE_FIRST)
+        rows = found.after[found.offsets[game] : found.offsets[game + 1]].tolist()
+        kernel = {(tuple(mine), tuple(his)) for mine, his in rows}
+        kernel_dice = int(found.dice_used[game])
+        expected, dice = reference_afterstates(rules, me, opp, roll, first_turn)
+        if kernel != expected or kernel_dice != dice or len(kernel) != len(rows):
+            disagreements.append(
+                Disagreement(
+                    rules=rules,
+                    me=me,
+                    opp=opp,
+                    roll=roll,
+                    first_turn=first_turn,
+                    kernel_dice=kernel_dice,
+                    reference_dice=dice,
+                    only_kernel=sorted(kernel - expected),
+                    only_reference=sorted(expected - kernel),
+                    repeated=len(rows) - len(kernel),
+                )
+            )
+    return Tally(len(points), len(found.after), disagreements)

@@ -1,0 +1,309 @@
+"""The slow reference: the rules again, written from RULES.md alone.
+
+Nothing here is shared with the kernels. A side is a sorted tuple of the places of its checkers
+(one entry a checker, counted by distance to go), a turn is played out literally, one die after
+the other, in every order of the dice, and the legal results are read off the definition of
+section 0: S_k is the set of positions after k steps that satisfy the end-of-turn rules, K the
+largest k with S_k not empty.
+
+Places: 1..24 distance to go, 25 the bar, 0 borne off.
+
+Source: RULES.md sections 0, 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import permutations
+from typing import Any, NamedTuple
+
+Side = tuple[int, ...]
+Counts = tuple[int, ...]
+Result = tuple[Counts, Counts]
+
+OFF, BAR, HEAD = 0, 25, 24
+HOME = frozenset(range(1, 7))
+
+
+class Board(NamedTuple):
+    """What the turn has made of the position so far.
+
+    `plain` are my checkers that did not hit (or whose hit carries no duty), `hitters` those that
+    did, `opp` the enemy's checkers in his own numbering. All are sorted.
+    """
+
+    plain: Side
+    hitters: Side
+    opp: Side
+
+
+def reference_afterstates(
+    rules: Any,
+    me: Mapping[int, int] | Sequence[int],
+    opp: Mapping[int, int] | Sequence[int],
+    roll: Sequence[int],
+    first_turn: bool,
+) -> tuple[set[Result], int]:
+    """All legal results of one turn, and how many dice each of them uses.
+
+    `rules` is anything with the fields of `nardy_rl.Rules`. `me` and `opp` are counts by own
+    distance to go: a list of 26, or a mapping in which the checkers not named are borne off.
+
+    Returns the set of (me, opp) as two tuples of 26 counts, still seen by the player who played,
+    and K. A turn that passes gives the unchanged position and K = 0.
+    """
+    start = Board(_side(rules, me), (), _side(rules, opp))
+    must_stay = _head_must_stay(rules, start, roll, first_turn)
+    orders = set(permutations(roll)) if roll[0] != roll[1] else {(roll[0],) * 4}
+
+    # reached[k] holds the boards after k steps, by the die that was played last.
+    reached: dict[int, dict[int, set[Board]]] = {}
+    for order in orders:
+        boards = {start}
+        for k, die in enumerate(order, start=1):
+            boards = {after for board in boards for after in _steps(rules, board, die, must_stay)}
+            reached.setdefault(k, {}).setdefault(die, set()).update(boards)
+
+    for k in sorted(reached, reverse=True):
+        legal = {die: _turn_ends(rules, boards) for die, boards in reached[k].items()}
+        if k == 1 and len(legal) == 2 and legal[max(roll)]:
+            return legal[max(roll)], 1
+        results = set().union(*legal.values())
+        if results:
+            return results, k
+    return {_counts(start)}, 0
+
+
+def reference_outcome(
+    rules: Any,
+    me: Mapping[int, int] | Sequence[int],
+    opp: Mapping[int, int] | Sequence[int],
+    started: bool,
+) -> tuple[int, float] | None:
+    """The result of the game once `me` has played, or None while it goes on.
+
+    `me` is the player who has just played, `started` says whether he is the one who began the
+    game. Returns (score, points): the signed score as he sees it (0 a drawn last roll) and the
+    points that each of the two gets from a draw (0 where the game is not drawn).
+    """
+    mine, his = _side(rules, me), _side(rules, opp)
+    mine_left = [place for place in mine if place != OFF]
+    his_left = [place for place in his if place != OFF]
+    draws = {"draw_half": 0.5, "draw_one": 1.0}
+    last_roll = rules.contact == "block" and rules.last_roll in draws
+
+    if not mine_left and not his_left:
+        # Only the last roll can clear a board whose owner's opponent has finished already.
+        return (0, draws[rules.last_roll]) if last_roll else None
+    if not mine_left:
+        if last_roll and started and len(his_left) <= 4:
+            return None  # the other has one more roll
+        return _value(rules, his), 0.0
+    if not his_left:
+        return -_value(rules, mine), 0.0
+    return None
+
+
+# --- single steps -----------------------------------------------------------------------------
+
+
+def _steps(rules: Any, board: Board, die: int, must_stay: int) -> Iterator[Board]:
+    """Every board that one checker moved by `die` can make."""
+    mine = board.plain + board.hitters
+    checkers = [(place, False) for place in set(board.plain)]
+    checkers += [(place, True) for place in set(board.hitters)]
+    for place, is_hitter in checkers:
+        if place == OFF or (BAR in mine and place != BAR):
+            continue
+        if place == HEAD and mine.count(HEAD) <= must_stay:
+            continue
+        if is_hitter and rules.hit_run == "no_continue":
+            continue
+        target = place - die
+        if target <= OFF:
+            if not _may_bear_off(mine, place, die):
+                continue
+            after = _moved(board, place, is_hitter, OFF, is_hitter, board.opp)
+        else:
+            if is_hitter and rules.hit_run == "no_hide" and target in mine:
+                continue
+            there = _across(rules, target)
+            enemies = board.opp.count(there)
+            if enemies >= (1 if rules.contact == "block" else 2):
+                continue
+            opp, marked = board.opp, is_hitter
+            if enemies:
+                opp = _replaced(opp, there, BAR)
+                marked = marked or _hit_counts(rules, target)
+            after = _moved(board, place, is_hitter, target, marked, opp)
+        checked = rules.contact == "block" and rules.prime_check == "every_step"
+        if not checked or _prime_allowed(rules, after.plain, after.opp):
+            yield after
+
+
+def _hit_counts(rules: Any, target: int) -> bool:
+    """Whether a hit on `target` puts the hit-and-run duty on the hitter."""
+    if rules.hit_run == "allowed":
+        return False
+    return rules.hit_run_zone == "all" or target in HOME
+
+
+def _may_bear_off(mine: Side, place: int, die: int) -> bool:
+    """Exact die, or a larger one from the highest point, with every checker home or off."""
+    highest = max(mine)
+    return highest in HOME and (die == place or place == highest)
+
+
+def _across(rules: Any, point: int) -> int:
+    """The opponent's number of my point (and mine of his: it is its own inverse)."""
+    if rules.direction == "opposite":
+        return 25 - point
+    return point + 12 if point <= 12 else point - 12
+
+
+def _moved(
+    board: Board, place: int, was_hitter: bool, target: int, is_hitter: bool, opp: Side
+) -> Board:
+    plain, hitters = list(board.plain), list(board.hitters)
+    (hitters if was_hitter else plain).remove(place)
+    (hitters if is_hitter else plain).append(target)
+    return Board(tuple(sorted(plain)), tuple(sorted(hitters)), opp)
+
+
+def _replaced(side: Side, old: int, new: int) -> Side:
+    checkers = list(side)
+    checkers.remove(old)
+    return tuple(sorted([*checkers, new]))
+
+
+# --- the head ---------------------------------------------------------------------------------
+
+
+def _head_must_stay(rules: Any, start: Board, roll: Sequence[int], first_turn: bool) -> int:
+    """How many checkers at least must stand on the head when the turn is over.
+
+    Nothing ever returns to 24, so a quota of leaving checkers is a number that has to stay.
+    """
+    if rules.contact != "block" or rules.head_rule == "free":
+        return 0
+    return max(0, start.plain.count(HEAD) - _head_allowance(rules, start, roll, first_turn))
+
+
+def _head_allowance(rules: Any, start: Board, roll: Sequence[int], first_turn: bool) -> int:
+    double = roll[0] == roll[1]
+    if rules.head_rule == "strict" or not double:
+        return 1
+    if rules.head_rule == "any_double":
+        return 2
+    if rules.head_rule == "any_double_first":
+        return 2 if first_turn else 1
+    assert rules.head_rule == "classic", rules.head_rule
+    if not first_turn or roll[0] not in (3, 4, 6):
+        return 1
+    if rules.head_exception == "always":
+        return 2
+    assert rules.head_exception == "blocked_by_head", rules.head_exception
+    return 2 if _runner_meets(rules, start, roll[0]) == 12 else 1
+
+
+def _runner_meets(rules: Any, start: Board, die: int) -> int | None:
+    """The first enemy point that a lone checker from the head meets in four steps of `die`."""
+    for step in range(1, 5):
+        point = HEAD - step * die
+        if point >= 1 and _across(rules, point) in start.opp:
+            return point
+    return None
+
+
+# --- the prime --------------------------------------------------------------------------------
+
+
+def _turn_ends(rules: Any, boards: set[Board]) -> set[Result]:
+    """The boards with which a turn may end, as counts."""
+    if rules.contact == "block":
+        boards = {board for board in boards if _prime_allowed(rules, board.plain, board.opp)}
+    return {_counts(board) for board in boards}
+
+
+def _prime_allowed(rules: Any, mine: Side, opp: Side) -> bool:
+    """Whether every run of six own points may stand."""
+    if rules.prime_rule == "allow":
+        return True
+    places = set(mine) - {OFF}
+    if len(places) < 6:
+        return True
+    enemies = set(opp) - {OFF}
+    if not enemies:
+        return True
+    held = {_across(rules, place) for place in places}
+    return all(
+        _wall_allowed(rules, window, enemies)
+        for window in _windows(rules.prime_wrap)
+        if held.issuperset(window)
+    )
+
+
+def _wall_allowed(rules: Any, window: frozenset[int], enemies: set[int]) -> bool:
+    """Whether the six points `window`, in the opponent's numbering, may all be mine."""
+    if rules.prime_rule == "forbid":
+        return False
+    if max(window) - min(window) != 5:
+        return False  # it lies over his 24/1 seam: nobody is beyond it
+    if rules.prime_rule == "home":
+        return not enemies.isdisjoint(HOME)
+    assert rules.prime_rule == "ahead", rules.prime_rule
+    return min(enemies) < min(window)
+
+
+@lru_cache
+def _windows(prime_wrap: str) -> tuple[frozenset[int], ...]:
+    """The runs of six points that count, in the opponent's numbering (same direction of play)."""
+
+    def ring(point: int) -> int:
+        return (point - 1) % 24 + 1
+
+    def run(lowest: int) -> frozenset[int]:
+        return frozenset(ring(lowest + i) for i in range(6))
+
+    if prime_wrap == "opponent_path":
+        return tuple(run(lowest) for lowest in range(1, 20))
+    if prime_wrap == "own_path":
+        return tuple(frozenset(ring(p + 12) for p in run(lowest)) for lowest in range(1, 20))
+    assert prime_wrap == "circular", prime_wrap
+    return tuple(run(lowest) for lowest in range(1, 25))
+
+
+# --- counting ---------------------------------------------------------------------------------
+
+
+def _value(rules: Any, loser: Side) -> int:
+    """1 oin, 2 mars, 3 koks, for the player who has borne everything off."""
+    if OFF in loser:
+        return 1
+    back = {place for place in loser if place > 18}
+    koks = {
+        "none": False,
+        "first_quarter": bool(back),
+        "none_home": HOME.isdisjoint(loser),
+        "backgammon": bool(back),  # the winner's home is the loser's 24..19, or the bar
+    }
+    return 3 if koks[rules.koks] else 2
+
+
+def _side(rules: Any, counts: Mapping[int, int] | Sequence[int]) -> Side:
+    if not isinstance(counts, Mapping):
+        counts = dict(enumerate(counts))
+    places = [int(place) for place, count in counts.items() for _ in range(int(count))]
+    missing = rules.checkers - len(places)
+    if missing < 0:
+        raise ValueError(f"{len(places)} checkers on a side of {rules.checkers}")
+    return tuple(sorted(places + [OFF] * missing))
+
+
+def _counts(board: Board) -> Result:
+    mine = board.plain + board.hitters
+    return (
+        tuple(mine.count(place) for place in range(26)),
+        tuple(board.opp.count(place) for place in range(26)),
+    )
