@@ -210,6 +210,8 @@ def encode_chosen(
         encoding: of the variant.
         points, flags: int8[N, 2, 26] and uint8[N], C-contiguous.
         chosen: int64[M], indices into them.
-        out: float32[M, F], overwritten.
+        out: float32[M or more, F]; its first M rows are overwritten.
     """
-    _write_chosen(0, len(chosen), points, flags, chosen, encoding.kernel, out)
+    run_chunks(
+        _write_chosen, len(chosen), points, flags, chosen, encoding.kernel, out, min_chunk=512
+    )

@@ -55,7 +55,7 @@ class NetSettings:
 
 @dataclass(frozen=True)
 class SelfPlaySettings:
-    """How games are played.
+    """How games are played, and the threads that play and learn.
 
     Attributes:
         games_per_batch: games played with one set of weights, then learned from.
@@ -106,7 +106,6 @@ class LearnerSettings:
         clip_norm: longest gradient; 0 for no limit.
         ema: decay an update of the averaged weights, which then are what is saved and measured;
             0 for none.
-        threads: torch's threads, 0 for all processors.
     """
 
     minibatch: int = 1024
@@ -122,7 +121,6 @@ class LearnerSettings:
     weight_decay: float = 0.0
     clip_norm: float = 0.0
     ema: float = 0.0
-    threads: int = 0
 
     def __post_init__(self) -> None:
         _whole("learner.minibatch", self.minibatch, at_least=1, at_most=10_000_000)
@@ -145,7 +143,6 @@ class LearnerSettings:
         _real("learner.weight_decay", self.weight_decay, 0.0, 10.0)
         _real("learner.clip_norm", self.clip_norm, 0.0)
         _real("learner.ema", self.ema, 0.0, 1.0, below=True)
-        _whole("learner.threads", self.threads, at_least=0, at_most=4096)
 
 
 @dataclass(frozen=True)
