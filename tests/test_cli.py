@@ -85,10 +85,9 @@ def test_an_existing_folder_is_not_overwritten(
 
 
 def test_two_runs_of_one_second_have_two_folders(nowhere: Path) -> None:
-    config = {"run_dir": None, "variant": {"name": "tavla"}, "name": "x"}
-    first = train_verb.new_run_dir(config)
+    first = train_verb.new_folder(Path("runs/tavla"), "x")
     first.mkdir(parents=True)
-    second = train_verb.new_run_dir(config)
+    second = train_verb.new_folder(Path("runs/tavla"), "x")
     assert first != second
     assert first.parent == second.parent == Path("runs/tavla")
 

@@ -8,8 +8,8 @@ import pytest
 
 from nardy_rl.cli.configs import compose, config_dir, flatten, groups
 from nardy_rl.cli.guide import comments, train_guide
-from nardy_rl.cli.train import settings_from
-from nardy_rl.rules import variant, variants
+from nardy_rl.cli.settings import settings_from
+from nardy_rl.rules.record import variant, variants
 
 CHOICES = [f"{group}={option}" for group, options in groups().items() for option in options]
 

@@ -99,16 +99,17 @@ def _check_kind(override: Override) -> None:
 
 def _check_group(override: Override, options: Iterable[str]) -> None:
     value = override.value()
-    for name in value if isinstance(value, list) else [value]:
-        if name is None or name in options:
+    for choice in value if isinstance(value, list) else [value]:
+        name = str(choice)
+        if choice is None or name in options:
             continue
         if override.key_or_group == "variant":
             # The rules know why there is no `six_one`.
-            from nardy_rl.rules import variant
+            from nardy_rl.rules.record import variant
 
-            variant(str(name))
+            variant(name)
         raise ConfigError(
-            f"{override.key_or_group}={name}: no such choice{did_you_mean(str(name), options)}; "
+            f"{override.key_or_group}={name}: no such choice{did_you_mean(name, options)}; "
             f"there are: {', '.join(options)}"
         )
 

@@ -17,7 +17,7 @@ def run(words: list[str]) -> int:
         return 0
     if len(words) > 1:
         raise ConfigError(f"variants takes one name, got {' '.join(words)!r}")
-    from nardy_rl.rules import variant, variants
+    from nardy_rl.rules.record import variant, variants
 
     if not words:
         for name in variants():
@@ -34,7 +34,7 @@ def run(words: list[str]) -> int:
 
 def _differs(name: str) -> str:
     """What tells the preset `name` from the game that it is a preset of."""
-    from nardy_rl.rules import variant
+    from nardy_rl.rules.record import variant
 
     rules = variant(name)
     base = variant("long_nardy" if rules.contact == "block" else "backgammon")
