@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 
 from nardy_rl.errors import ConfigError, InvalidText
-from nardy_rl.notation.numbering import BAR
 from nardy_rl.rules import Position, Rules, variant
+from nardy_rl.rules.position import BAR
 
 _PLACES = range(1, BAR + 1)
 _KEY_BYTES = 10

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
-from nardy_rl.notation.numbering import BAR, OFF, Numbering, across, checked, point_name
+from nardy_rl.notation.numbering import Numbering, across, checked, point_name
 from nardy_rl.rules import Position, Rules
 from nardy_rl.rules.kernels import STARTED
+from nardy_rl.rules.position import BAR, OFF
 
 Side = Literal["X", "O"]
 

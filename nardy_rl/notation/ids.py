@@ -19,8 +19,8 @@ from math import comb
 import numpy as np
 
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
-from nardy_rl.notation.numbering import BAR, OFF
 from nardy_rl.rules import Position, Rules, variant
+from nardy_rl.rules.position import BAR, OFF
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 _VERSION = "1"

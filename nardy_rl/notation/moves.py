@@ -16,10 +16,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nardy_rl.errors import AmbiguousPlay, IllegalPlay, InvalidText
-from nardy_rl.notation.numbering import BAR, OFF, Numbering, checked, point_name
+from nardy_rl.notation.numbering import Numbering, checked, point_name
 from nardy_rl.notation.readings import Path, Reading, readings, why_illegal
 from nardy_rl.rules import Play, Position
 from nardy_rl.rules.kernels import MAX_STEPS
+from nardy_rl.rules.position import BAR, OFF
 
 PASS = "pass"
 
@@ -45,22 +46,15 @@ def move_text(play: Play, numbering: str = "distance") -> str:
     names = checked(numbering)
     if not play.moves:
         return PASS
-    hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
-    chains = _chains(play.moves)
-    # A point can be hit once a turn, so one star a point is enough. It goes to a checker that
-    # stays there, where one does; else every checker that passes shows the landing.
-    shown = hits - {chain[-1] for chain in chains}
-    groups = Counter(
-        (chain[0], *(p for p in chain[1:-1] if p in shown), chain[-1]) for chain in chains
-    )
+    hits = hit_points(play)
     starred: set[int] = set()
     words = []
-    for path, count in sorted(groups.items(), key=lambda item: (-item[0][0], item[0][1:])):
+    for path, count in movements(play).items():
         word = point_name(path[0], names)
-        for place, point in enumerate(path[1:], start=1):
+        for point in path[1:]:
             word += "/" + point_name(point, names)
-            settles = place == len(path) - 1
-            if point in hits and point not in starred and (settles or point in shown):
+            # A point can be hit once a turn, so one star a point is enough.
+            if point in hits - starred:
                 starred.add(point)
                 word += "*"
         words.append(word if count == 1 else f"{word}({count})")
@@ -120,17 +114,28 @@ def parse_play(
     return legal[results.pop()]
 
 
-def _chains(moves: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The steps joined where one ends and another starts: the points each checker visits."""
+def hit_points(play: Play) -> set[int]:
+    """The points, in the mover's numbering, on which the play hits."""
+    return {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
+
+
+def movements(play: Play) -> dict[tuple[int, ...], int]:
+    """What moves where: {(start, landings that must be told, end): checkers}, farthest first.
+
+    Steps are joined where one ends and another starts. A landing must be told where it hits
+    and no checker stays to show it.
+    """
     chains: list[list[int]] = []
-    for start, end in sorted(moves, key=lambda move: (-move[0], move[1])):
+    for start, end in sorted(play.moves, key=lambda move: (-move[0], move[1])):
         for chain in chains:
             if chain[-1] == start:
                 chain.append(end)
                 break
         else:
             chains.append([start, end])
-    return chains
+    told = hit_points(play) - {chain[-1] for chain in chains}
+    paths = Counter((c[0], *(p for p in c[1:-1] if p in told), c[-1]) for c in chains)
+    return dict(sorted(paths.items(), key=lambda item: (-item[0][0], item[0][1:])))
 
 
 def _exact(paths: Sequence[Path], fitting: Sequence[Reading]) -> set[bytes]:

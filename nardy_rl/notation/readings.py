@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.notation.numbering import BAR, OFF, Numbering, across, point_name
+from nardy_rl.notation.numbering import Numbering, across, point_name
 from nardy_rl.rules import Play, Position
+from nardy_rl.rules.position import BAR, OFF
 from nardy_rl.rules.record import HOME
 
 Board = NDArray[np.int8]
