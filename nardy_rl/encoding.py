@@ -50,7 +50,7 @@ class Encoding:
         names: meaning of each of the `size` units.
         base: int32[2, 26], first unit of the count at (side, location), -1 where none.
         kind: int8[2, 26], 0 (no unit), `UNARY` (four units) or `LINEAR` (one).
-        scale: float32[2, 26], factor of a linear unit.
+        scale: float32[2, 26], factor of a linear unit, 1 elsewhere.
         flag_units: int32[8], unit switched on by each bit of a position's flags, -1 where none.
     """
 
@@ -81,7 +81,7 @@ def _encoding_of(rules: Rules) -> Encoding:
     names: list[str] = []
     base = np.full((2, 26), -1, np.int32)
     kind = np.zeros((2, 26), np.int8)
-    scale = np.zeros((2, 26), np.float32)
+    scale = np.ones((2, 26), np.float32)
     flag_units = np.full(8, -1, np.int32)
 
     for side, who in enumerate(("me", "opponent")):

@@ -17,15 +17,17 @@ import torch
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.encoding import UNARY, Encoding, encode, unary_level
+from nardy_rl.encoding import LINEAR, UNARY, Encoding, encode, unary_level
 from nardy_rl.errors import ConfigError
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.batch import LegalAfterstates
+from nardy_rl.rules.kernels import ROW_WORDS, lowest_bit_index
 from nardy_rl.rules.parallel import get_threads, map_chunks
 
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 """Names that `make_evaluator` knows."""
 
+_MAX_UNITS = 52 * 4 + 8  # four a place and the flags
 _BLOCK_ROWS = 16_384  # rows of one torch forward: input and activations stay near the caches
 
 
@@ -60,39 +62,83 @@ class KernelWeights(NamedTuple):
 
     first: NDArray[np.float32]  # [F, H], a row for each input unit
     first_bias: NDArray[np.float32]  # [H]
-    last: NDArray[np.float32]  # [K, H]
-    last_bias: NDArray[np.float32]  # [K]
+    last: NDArray[np.float32]  # [K', H], K' = K filled up with zeros to a multiple of 3
+    last_bias: NDArray[np.float32]  # [K']
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
-def _add_row(total, first, unit, factor):
-    for j in range(len(total)):
-        total[j] += factor * first[unit, j]
+class EvaluationScratch(NamedTuple):
+    """Working memory of one thread of the incremental kernel."""
+
+    before: NDArray[np.int32]  # [ROW_WORDS] the board before the play
+    before_board: NDArray[np.int8]  # [2, 26] the same memory
+    base: NDArray[np.float32]  # [H] hidden sums before the play
+    total: NDArray[np.float32]  # [H] and of the candidate
+    logits: NDArray[np.float32]  # [K']
+    units: NDArray[np.int64]  # [MAX_UNITS] units to add,
+    factors: NDArray[np.float32]  # [MAX_UNITS] each so many times
 
 
-@njit(nogil=True, cache=True, fastmath=True)
-def _shift(total, first, enc, side, place, before, now):
-    """Move the hidden sums from `before` to `now` checkers at one place."""
+def _unit_changes() -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
+    """What a change of a place's count does to its units, for every kind and pair of counts.
+
+    Returns (unit offsets int64[3, 16, 16, 4], factors float32[3, 16, 16, 4], how many of the
+    four int64[3, 16, 16]), indexed [kind, before, now]. Tables, because a branch a count that
+    the processor cannot foresee costs more than all the additions.
+    """
+    offsets = np.zeros((3, 16, 16, 4), np.int64)
+    factors = np.zeros((3, 16, 16, 4), np.float32)
+    counts = np.zeros((3, 16, 16), np.int64)
+    for before in range(16):
+        for now in range(16):
+            old_level, old_beyond = unary_level(before)
+            level, beyond = unary_level(now)
+            changes = [(step, 1.0) for step in range(old_level, level)]
+            changes += [(step, -1.0) for step in range(level, old_level)]
+            if beyond != old_beyond:
+                changes.append((3, beyond - old_beyond))
+            for kind, listed in ((UNARY, changes), (LINEAR, [(0, now - before)])):
+                if now != before:
+                    counts[kind, before, now] = len(listed)
+                    for i, (offset, factor) in enumerate(listed):
+                        offsets[kind, before, now, i] = offset
+                        factors[kind, before, now, i] = factor
+    return offsets, factors, counts
+
+
+_OFFSETS, _FACTORS, _CHANGES = _unit_changes()
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _note_change(scratch, count, enc, side, place, before, now):
+    """Append the units that differ between `before` and `now` checkers at one place."""
     kind = enc.kind[side, place]
-    if kind == 0:
-        return
     unit = enc.base[side, place]
-    if kind == UNARY:
-        old_level, old_beyond = unary_level(before)
-        level, beyond = unary_level(now)
-        for step in range(old_level, level):
-            _add_row(total, first, unit + step, np.float32(1.0))
-        for step in range(level, old_level):
-            _add_row(total, first, unit + step, np.float32(-1.0))
-        if beyond != old_beyond:
-            _add_row(total, first, unit + 3, beyond - old_beyond)
-    else:
-        factor = enc.scale[side, place] * np.float32(now - before)
-        _add_row(total, first, unit, factor)
+    scale = enc.scale[side, place]
+    for i in range(4):
+        scratch.units[count + i] = unit + _OFFSETS[kind, before, now, i]
+        scratch.factors[count + i] = scale * _FACTORS[kind, before, now, i]
+    return count + _CHANGES[kind, before, now]
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, sums, out):
+def _add_units(total, base, first, units, factors, count):
+    """total = base + the noted weight rows; two rows a pass halve the traffic."""
+    hidden = len(total)
+    for j in range(hidden):
+        total[j] = base[j]
+    for i in range(0, count - 1, 2):
+        unit, other = units[i], units[i + 1]
+        factor, factor2 = factors[i], factors[i + 1]
+        for j in range(hidden):
+            total[j] += factor * first[unit, j] + factor2 * first[other, j]
+    if count & 1:
+        unit, factor = units[count - 1], factors[count - 1]
+        for j in range(hidden):
+            total[j] += factor * first[unit, j]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, scratch, out):
     """Outcome distributions of the candidates low..high-1 of one decision.
 
     Args:
@@ -102,51 +148,65 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
         flags: flag bits after it.
         words, boards: the candidates, int32[M, 13] and int8[M, 2, 26] on the same memory.
         low, high: which of them.
-        sums: float32[2, H], scratch.
+        scratch: `EvaluationScratch` of this thread.
         out: float32[M, K], rows low..high-1 are written.
     """
-    base = sums[0]
-    total = sums[1]
+    before = scratch.before
+    base = scratch.base
+    total = scratch.total
+    logits = scratch.logits
     hidden = len(base)
-    outcomes = len(weights.last_bias)
-    for j in range(hidden):
-        base[j] = weights.first_bias[j]
+    outcomes = out.shape[1]
+    for side in range(2):
+        for place in range(26):
+            scratch.before_board[side, place] = points[side, place]
+    count = 0
     for side in range(2):
         for place in range(26):
             if points[side, place] != 0:
-                _shift(base, weights.first, enc, side, place, np.int8(0), points[side, place])
+                count = _note_change(
+                    scratch, count, enc, side, place, np.int8(0), points[side, place]
+                )
     for bit in range(8):
         unit = enc.flag_units[bit]
         if unit >= 0 and (flags >> bit) & 1:
-            _add_row(base, weights.first, unit, np.float32(1.0))
+            scratch.units[count] = unit
+            scratch.factors[count] = np.float32(1.0)
+            count += 1
+    _add_units(base, weights.first_bias, weights.first, scratch.units, scratch.factors, count)
     for row in range(low, high):
-        for j in range(hidden):
-            total[j] = base[j]
-        for index in range(52):
-            side = 1 if index >= 26 else 0
-            place = index - 26 * side
-            if boards[row, side, place] != points[side, place]:
-                _shift(
-                    total,
-                    weights.first,
-                    enc,
-                    side,
-                    place,
-                    points[side, place],
-                    boards[row, side, place],
+        count = 0
+        for word in range(ROW_WORDS):
+            changed = np.int64(np.uint32(words[row, word] ^ before[word]))
+            while changed != 0:
+                byte = lowest_bit_index(changed) >> 3
+                changed &= ~(np.int64(255) << (8 * byte))
+                index = 4 * word + byte
+                side = np.int64(index >= 26)
+                place = index - 26 * side
+                count = _note_change(
+                    scratch, count, enc, side, place, points[side, place], boards[row, side, place]
                 )
-        for j in range(hidden):
-            total[j] = max(total[j], np.float32(0.0))
+        _add_units(total, base, weights.first, scratch.units, scratch.factors, count)
+        # Three outcomes a pass: as many running sums as hide the latency of the adds.
+        for k in range(0, len(logits), 3):
+            sum0 = weights.last_bias[k]
+            sum1 = weights.last_bias[k + 1]
+            sum2 = weights.last_bias[k + 2]
+            for j in range(hidden):
+                active = max(total[j], np.float32(0.0))
+                sum0 += active * weights.last[k, j]
+                sum1 += active * weights.last[k + 1, j]
+                sum2 += active * weights.last[k + 2, j]
+            logits[k] = sum0
+            logits[k + 1] = sum1
+            logits[k + 2] = sum2
         top = np.float32(-1e30)
         for k in range(outcomes):
-            logit = weights.last_bias[k]
-            for j in range(hidden):
-                logit += total[j] * weights.last[k, j]
-            out[row, k] = logit
-            top = max(top, logit)
+            top = max(top, logits[k])
         norm = np.float32(0.0)
         for k in range(outcomes):
-            share = np.float32(math.exp(out[row, k] - top))
+            share = np.float32(math.exp(logits[k] - top))
             out[row, k] = share
             norm += share
         scale = np.float32(1.0) / norm
@@ -155,7 +215,7 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
 
 
 @njit(nogil=True, cache=True)
-def _evaluate_range(low, high, enc, weights, points, flags, words, boards, offsets, sums, out):
+def _evaluate_range(low, high, enc, weights, points, flags, words, boards, offsets, scratch, out):
     for b in range(low, high):
         evaluate_candidates(
             enc,
@@ -166,7 +226,7 @@ def _evaluate_range(low, high, enc, weights, points, flags, words, boards, offse
             boards,
             offsets[b],
             offsets[b + 1],
-            sums,
+            scratch,
             out,
         )
 
@@ -183,14 +243,29 @@ class KernelEvaluator:
                 "choose float32, bfloat16 or auto"
             )
         self.encoding = encoding.kernel
+        self.outcomes = len(net.outcomes)
         self.weights = kernel_weights(net)
+
+    def new_scratch(self) -> EvaluationScratch:
+        """Working memory for one thread."""
+        words = np.zeros(ROW_WORDS, np.int32)
+        hidden = len(self.weights.first_bias)
+        return EvaluationScratch(
+            words,
+            words.view(np.int8).reshape(2, 26),
+            np.zeros(hidden, np.float32),
+            np.zeros(hidden, np.float32),
+            np.zeros(len(self.weights.last_bias), np.float32),
+            np.zeros(_MAX_UNITS, np.int64),
+            np.zeros(_MAX_UNITS, np.float32),
+        )
 
     def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
         """See `Evaluator`."""
         legal = decisions.legal
         boards = np.ascontiguousarray(legal.after)
         words = boards.reshape(len(boards), 52).view(np.int32)
-        out = np.empty((len(boards), len(self.weights.last_bias)), np.float32)
+        out = np.empty((len(boards), self.outcomes), np.float32)
 
         def work(low: int, high: int) -> None:
             _evaluate_range(
@@ -203,7 +278,7 @@ class KernelEvaluator:
                 words,
                 boards,
                 legal.offsets,
-                np.empty((2, len(self.weights.first_bias)), np.float32),
+                self.new_scratch(),
                 out,
             )
 
@@ -214,12 +289,13 @@ class KernelEvaluator:
 def kernel_weights(net: ValueNet) -> KernelWeights:
     """Copies of the weights of a net with one hidden layer, as the kernel reads them."""
     first, last = net.layers[0], net.layers[2]
+    fill = -len(net.outcomes) % 3
     with torch.no_grad():
         return KernelWeights(
-            np.ascontiguousarray(first.weight.detach().cpu().numpy().T),
-            first.bias.detach().cpu().numpy().copy(),
-            last.weight.detach().cpu().numpy().copy(),
-            last.bias.detach().cpu().numpy().copy(),
+            np.ascontiguousarray(first.weight.numpy(force=True).T),
+            first.bias.numpy(force=True).copy(),
+            np.pad(last.weight.numpy(force=True), ((0, fill), (0, 0))),
+            np.pad(last.bias.numpy(force=True), (0, fill)),
         )
 
 

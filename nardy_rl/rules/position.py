@@ -210,7 +210,7 @@ class Position:
 
         >>> from nardy_rl.rules.record import variant
         >>> [str(play) for play in Position.start(variant("long_nardy")).plays((6, 5))]
-        ['24/18/13']
+        ['24/13']
         """
         if len(roll) != 2 or not all(1 <= int(die) <= 6 for die in roll):
             raise ValueError(f"roll {roll!r} is not two dice of 1..6")
