@@ -146,7 +146,7 @@ def _play_games(
     enc,
     weights,
     scores,
-    sums,
+    hidden,
     shares,
     record,
     lengths,
@@ -190,7 +190,7 @@ def _play_games(
                 room.boards,
                 0,
                 count,
-                sums,
+                hidden,
                 shares,
             )
             best = best_candidate(rules, room.boards, flags, 0, count, scores, shares)
@@ -269,14 +269,13 @@ def _collect_kernel(
     results = np.zeros(games, np.int8)
     stop = np.zeros(1, np.int64)
     start_points = rules.start_points()
-    hidden = len(evaluator.weights.first_bias)
     done_games = [0]
 
     def work(low: int, high: int) -> tuple[list[Record], int]:
         scratch = new_scratch()
         room = new_rows(MAX_AFTERSTATES)
         tables = new_tables(1)
-        sums = np.empty((2, hidden), np.float32)
+        hidden = evaluator.new_scratch()
         shares = np.empty((MAX_AFTERSTATES, len(outcomes)), np.float32)
         parts: list[Record] = []
         candidates = 0
@@ -301,7 +300,7 @@ def _collect_kernel(
                 evaluator.encoding,
                 evaluator.weights,
                 outcomes,
-                sums,
+                hidden,
                 shares,
                 record,
                 lengths,
