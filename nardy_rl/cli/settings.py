@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ if typing.TYPE_CHECKING:
 
 SECTIONS = ("selfplay", "targets", "learner")
 """Settings that the command line knows below `train.`."""
+
+_BARE_SECTION = re.compile(rf"(?<![\w./])({'|'.join(SECTIONS)})\.")
 
 OF_THE_COMMAND = ("resume", "run_dir")
 """Keys of the config that say what to do with a run, and are no part of it."""
@@ -56,8 +59,7 @@ def config_from(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 def spelled(error: ConfigError) -> ConfigError:
     """The trainer's `learner.minibatch: ...` as the command line's `train.learner.minibatch`."""
-    section = str(error).partition(".")[0]
-    return ConfigError(f"train.{error}") if section in SECTIONS else error
+    return ConfigError(_BARE_SECTION.sub(r"train.\1.", str(error)))
 
 
 def whole_numbers(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
