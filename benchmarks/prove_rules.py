@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
@@ -33,11 +34,13 @@ from rich.progress import (
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from nardy_rl.rules import RULES_VERSION, set_threads
-from tests.comparison import FAMILIES, Disagreement, Tally, compare
+from tests.comparison import FAMILIES, Tally, compare
 
 GAMES, TURNS = 4, 250
 STRETCH = GAMES * TURNS
 SHOWN = 10
+SHARES = ("long_nardy", "backgammon", "long_nardy", "nackgammon", "long_nardy", "hypergammon")
+"""Half long nardy: it has 240 of the sets of options that decide what is legal, the others 6."""
 
 
 def main() -> int:
@@ -46,56 +49,66 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--skip", type=int, default=0, help="stretches that an earlier run did")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, help="only these")
     args = parser.parse_args()
     if args.count < 1 or args.skip < 0 or args.processes < 1:
         parser.error("--count and --processes must be at least 1, --skip at least 0")
 
+    shares = args.families or SHARES
     stretches = range(args.skip, -(-args.count // STRETCH))
-    tasks = [(args.families[n % len(args.families)], args.seed, n) for n in stretches]
+    tasks = [(shares[number % len(shares)], args.seed, number) for number in stretches]
     console = Console()
     began = time.monotonic()
-    triples: Counter[str] = Counter()
-    results = 0
-    wrong: list[Disagreement] = []
+    done: list[tuple[str, Tally]] = []
+    stopped = ""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(args.processes, initializer=set_threads, initargs=(1,)) as pool:
-        done = pool.imap(_stretch, tasks)  # in order, so that --skip can take up from a number
-        for name, tally in _shown(done, len(tasks), wrong, console):
-            triples[name] += tally.triples
-            results += tally.results
-            wrong += tally.disagreements
-    for disagreement in wrong[:SHOWN]:
+    with context.Pool(args.processes, initializer=_worker) as pool:
+        try:
+            # In order, so that --skip can take up from a number.
+            for item in _shown(pool.imap(_stretch, tasks), len(tasks), console):
+                done.append(item)
+        except KeyboardInterrupt:
+            stopped = f"stopped, go on with --skip {args.skip + len(done)}; "
+
+    total = Tally.of(tally for _, tally in done)
+    for disagreement in total.disagreements[:SHOWN]:
         console.print(disagreement)
+    triples: Counter[str] = Counter()
+    for name, tally in done:
+        triples[name] += tally.triples
     families = ", ".join(f"{name} {count:,}" for name, count in sorted(triples.items()))
     print(
-        f"rules version {RULES_VERSION}, seed {args.seed}: {sum(triples.values()):,} triples "
-        f"({families}), {results:,} results, {len(wrong)} disagreements, "
-        f"{time.monotonic() - began:.0f} s on {args.processes} processes"
+        f"{stopped}rules version {RULES_VERSION}, seed {args.seed}: {total.triples:,} triples "
+        f"({families}) under {len(total.option_sets)} option sets, {total.results:,} results, "
+        f"{len(total.disagreements)} disagreements, {time.monotonic() - began:.0f} s "
+        f"on {args.processes} processes"
     )
-    return 1 if wrong else 0
+    return 1 if total.disagreements else 0
+
+
+def _worker() -> None:
+    """One thread a process, and Ctrl-C is the parent's to answer."""
+    set_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _stretch(task: tuple[str, int, int]) -> tuple[str, Tally]:
     """One stretch of comparison, in a process of the pool."""
     name, seed, number = task
-    tallies = list(compare(name, games=GAMES, turns=TURNS, seed=(seed, number)))
-    return name, Tally(
-        triples=sum(tally.triples for tally in tallies),
-        results=sum(tally.results for tally in tallies),
-        disagreements=[found for tally in tallies for found in tally.disagreements],
-    )
+    return name, Tally.of(compare(name, games=GAMES, turns=TURNS, seed=(seed, number)))
 
 
 def _shown(
-    done: Iterator[tuple[str, Tally]], total: int, wrong: list[Disagreement], console: Console
+    done: Iterator[tuple[str, Tally]], total: int, console: Console
 ) -> Iterator[tuple[str, Tally]]:
     """`done`, with a bar on a terminal and a line now and then elsewhere."""
+    wrong = 0
     if not console.is_terminal:
         for number, item in enumerate(done, start=1):
             yield item
+            wrong += len(item[1].disagreements)
             if number % max(1, total // 20) == 0:
-                print(f"{number} of {total} stretches, {len(wrong)} disagreements", flush=True)
+                print(f"{number} of {total} stretches, {wrong} disagreements", flush=True)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -110,7 +123,8 @@ def _shown(
         bar = progress.add_task("proving", total=total, wrong=0)
         for item in done:
             yield item
-            progress.update(bar, advance=1, wrong=len(wrong))
+            wrong += len(item[1].disagreements)
+            progress.update(bar, advance=1, wrong=wrong)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,19 @@ class Tally:
 
     triples: int
     results: int
+    option_sets: frozenset[Rules]
     disagreements: list[Disagreement]
+
+    @staticmethod
+    def of(tallies: Iterable[Tally]) -> Tally:
+        """Several stretches as one."""
+        tallies = list(tallies)
+        return Tally(
+            triples=sum(tally.triples for tally in tallies),
+            results=sum(tally.results for tally in tallies),
+            option_sets=frozenset[Rules]().union(*(tally.option_sets for tally in tallies)),
+            disagreements=[found for tally in tallies for found in tally.disagreements],
+        )
 
 
 def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iterator[Tally]:
@@ -87,4 +99,4 @@ def compare_batch(rules: Rules, points: np.ndarray, rolls: np.ndarray, flags: np
                     repeated=len(rows) - len(kernel),
                 )
             )
-    return Tally(len(points), len(found.after), disagreements)
+    return Tally(len(points), len(found.after), frozenset({rules}), disagreements)

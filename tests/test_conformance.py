@@ -26,7 +26,8 @@ def games_of(name: str) -> list[list[Play]]:
     rng = np.random.default_rng([len(name), *name.encode()])
     games = []
     for _ in range(GAMES):
-        position, plays = Position.start(variant(name)), []
+        position = Position.start(variant(name))
+        plays: list[Play] = []
         while position.outcome() is None:
             assert len(plays) < LONGEST, f"{name} does not end"
             legal = position.plays((int(rng.integers(1, 7)), int(rng.integers(1, 7))))

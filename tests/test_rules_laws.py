@@ -223,6 +223,21 @@ def test_scalar_equals_batch(position: Position, roll: tuple[int, int]) -> None:
     assert (by_first_turn.after == found.after).all()
 
 
+@st.composite
+def finished(draw: st.DrawFn, name: str) -> list[list[int]]:
+    """Counts of a winner (either of the two) and of a loser with checkers anywhere, or none."""
+    rules = variant(name)
+    winner = [rules.checkers] + [0] * 25
+    loser = [0] * 26
+    top = 25 if rules.contact == "hit" else 24
+    highest = draw(st.sampled_from((6, 18, 19, top)))
+    left = draw(st.sampled_from((*range(7), rules.checkers, rules.checkers)))
+    for _ in range(min(left, rules.checkers)):
+        loser[draw(st.integers(1, highest))] += 1
+    loser[0] = rules.checkers - sum(loser)
+    return [winner, loser] if draw(st.booleans()) else [loser, winner]
+
+
 @laws
 @given(
     st.sampled_from(NAMES).flatmap(
@@ -240,21 +255,6 @@ def test_outcome_equals_the_reference(game: tuple[Rules, list[list[int]]], start
     found = None if outcome is None else (outcome.score, outcome.points_each)
     assert found == reference_outcome(rules, rows[0], rows[1], started)
     assert outcome is None or outcome.score in rules.outcomes
-
-
-@st.composite
-def finished(draw: st.DrawFn, name: str) -> list[list[int]]:
-    """Counts of a winner (either of the two) and of a loser with checkers anywhere, or none."""
-    rules = variant(name)
-    winner = [rules.checkers] + [0] * 25
-    loser = [0] * 26
-    top = 25 if rules.contact == "hit" else 24
-    highest = draw(st.sampled_from((6, 18, 19, top)))
-    left = draw(st.sampled_from((*range(7), rules.checkers, rules.checkers)))
-    for _ in range(min(left, rules.checkers)):
-        loser[draw(st.integers(1, highest))] += 1
-    loser[0] = rules.checkers - sum(loser)
-    return [winner, loser] if draw(st.booleans()) else [loser, winner]
 
 
 @pytest.fixture
@@ -279,7 +279,8 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str) -> None:
         assert get_threads() == count
         found.append(legal_afterstates(rules, points, thrown, flags=flags))
     for other in found[1:]:
-        for left, right in zip(found[0], other, strict=True):
+        for field in found[0]._fields:
+            left, right = getattr(found[0], field), getattr(other, field)
             assert left.dtype == right.dtype
             assert left.tobytes() == right.tobytes()
     # One position at a time, too.
