@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from nardy_rl.kernel_cache import drop_stale_kernels
+
 if TYPE_CHECKING:
     from nardy_rl.encoding import Encoding
     from nardy_rl.env import Env
@@ -60,6 +62,8 @@ __all__ = [
     "variant",
     "variants",
 ]
+
+drop_stale_kernels()
 
 _HOMES = {
     "encoding": ("Encoding",),

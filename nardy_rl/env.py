@@ -273,9 +273,9 @@ class Env:
         """The results among which each player must choose now."""
         if self._legal is None:
             t = self.tables
-            self._legal = generate_batch(
-                self.rules.kernel, t.points, t.flags, t.pending, t.rolls
-            )[0]
+            self._legal = generate_batch(self.rules.kernel, t.points, t.flags, t.pending, t.rolls)[
+                0
+            ]
         return self._legal
 
     def step(self, choice: NDArray[np.int64]) -> Finished:

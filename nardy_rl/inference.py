@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numba import njit
 from numpy.typing import NDArray
+from torch import nn
 
 from nardy_rl.encoding import LINEAR, UNARY, Encoding, encode, unary_level
 from nardy_rl.errors import ConfigError
@@ -182,10 +183,16 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
                 byte = lowest_bit_index(changed) >> 3
                 changed &= ~(np.int64(255) << (8 * byte))
                 index = 4 * word + byte
-                side = np.int64(index >= 26)
-                place = index - 26 * side
+                row_side = int(index >= 26)
+                at = index - 26 * row_side
                 count = _note_change(
-                    scratch, count, enc, side, place, points[side, place], boards[row, side, place]
+                    scratch,
+                    count,
+                    enc,
+                    row_side,
+                    at,
+                    points[row_side, at],
+                    boards[row, row_side, at],
                 )
         _add_units(total, base, weights.first, scratch.units, scratch.factors, count)
         # Three outcomes a pass: as many running sums as hide the latency of the adds.
@@ -288,7 +295,7 @@ class KernelEvaluator:
 
 def kernel_weights(net: ValueNet) -> KernelWeights:
     """Copies of the weights of a net with one hidden layer, as the kernel reads them."""
-    first, last = net.layers[0], net.layers[2]
+    first, last = (layer for layer in net.layers if isinstance(layer, nn.Linear))
     fill = -len(net.outcomes) % 3
     with torch.no_grad():
         return KernelWeights(
@@ -367,7 +374,7 @@ _fastest: dict[tuple[object, ...], str] = {}
 
 
 def fastest_dense(net: ValueNet, encoding: Encoding) -> str:
-    """"float32" or "bfloat16", whichever evaluates this shape of net faster here.
+    """ "float32" or "bfloat16", whichever evaluates this shape of net faster here.
 
     Measured once a process and shape, on 4,096 rows. bfloat16 must win by a quarter: its
     equities are coarser, so it has to be worth it.

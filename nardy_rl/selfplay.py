@@ -108,9 +108,7 @@ def _choose_range(low, high, rules, boards, offsets, flags, scores, shares, chos
         )
 
 
-def choose(
-    rules: Rules, decisions: Decisions, shares: NDArray[np.float32]
-) -> NDArray[np.int64]:
+def choose(rules: Rules, decisions: Decisions, shares: NDArray[np.float32]) -> NDArray[np.int64]:
     """The row of the best candidate of each decision, int64[B], the first of equals.
 
     `shares` float32[M, K] are the candidates' outcome distributions; rows that end the game
@@ -307,7 +305,7 @@ def _collect_kernel(
                 results,
                 stop,
             )
-            parts.append(Record(*(array[:rows] for array in record)))
+            parts.append(Record._make(array[:rows] for array in record))
             candidates += evaluated
             low += done
             done_games[0] += done
@@ -320,7 +318,7 @@ def _collect_kernel(
     if stop[0]:
         raise SelfPlayStopped
     parts = [part for chunk_parts, _ in found for part in chunk_parts]
-    joined = Record(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    joined = Record._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return _episodes(joined, lengths, results, sum(evaluated for _, evaluated in found))
 
 
@@ -375,7 +373,7 @@ def collect_lockstep(
     while len(live):
         if should_stop is not None and should_stop():
             raise SelfPlayStopped
-        now = Tables(*(np.ascontiguousarray(array[live]) for array in tables))
+        now = Tables._make(np.ascontiguousarray(array[live]) for array in tables)
         legal, _ = generate_batch(kernel, now.points, now.flags, now.pending, now.rolls)
         flags = now.flags & np.uint8(~FIRST_TURN & 255)
         decisions = Decisions(now.points, flags, now.pending, legal)
@@ -400,5 +398,5 @@ def collect_lockstep(
             progress(games - len(live))
     order = np.argsort(np.concatenate([at for at, _ in steps]), kind="stable")
     parts = zip(*(record for _, record in steps), strict=True)
-    joined = Record(*(np.concatenate(arrays)[order] for arrays in parts))
+    joined = Record._make(np.concatenate(arrays)[order] for arrays in parts)
     return _episodes(joined, tables.turn.copy(), results, candidates)

@@ -12,6 +12,8 @@ from nardy_rl.rules.kernels import (
     FIRST_TURN,
     MAX_AFTERSTATES,
     OPPONENT_FIRST_TURN,
+    Rows,
+    Scratch,
     generate,
     new_rows,
     new_scratch,
@@ -37,8 +39,18 @@ class LegalAfterstates(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def _generate_range(
-    rules, scratch, start, stop, points, flags, pending, rolls, room, counts, used
-):
+    rules: KernelRules,
+    scratch: Scratch,
+    start: int,
+    stop: int,
+    points: NDArray[np.int8],
+    flags: NDArray[np.uint8],
+    pending: NDArray[np.uint8],
+    rolls: NDArray[np.int8],
+    room: Rows,
+    counts: NDArray[np.int64],
+    used: NDArray[np.int8],
+) -> tuple[int, int]:
     """Fill `room` (`Rows`) for positions start..stop-1 until it is full.
 
     Returns (positions done, rows written).
@@ -159,15 +171,15 @@ def flag_bits(total: int, first_turn: ArrayLike | None) -> NDArray[np.uint8]:
         return np.zeros(total, np.uint8)
     turns = np.asarray(first_turn, bool)
     if turns.shape == (total,):
-        return turns.astype(np.uint8) * np.uint8(FIRST_TURN)
+        return np.where(turns, FIRST_TURN, 0).astype(np.uint8)
     if turns.shape == (total, 2):
-        bits = turns[:, 0] * FIRST_TURN + turns[:, 1] * OPPONENT_FIRST_TURN
-        return bits.astype(np.uint8)
+        bits: NDArray[np.uint8] = (turns @ [FIRST_TURN, OPPONENT_FIRST_TURN]).astype(np.uint8)
+        return bits
     raise ValueError(f"first_turn has shape {turns.shape}; bool[{total}] or bool[{total}, 2]")
 
 
 def _per_position(values: ArrayLike, total: int, name: str) -> NDArray[np.uint8]:
-    array = np.ascontiguousarray(values, np.uint8)
+    array: NDArray[np.uint8] = np.ascontiguousarray(values, np.uint8)
     if array.shape != (total,):
         raise ValueError(f"{name} has shape {array.shape}; uint8[{total}] is needed")
     return array

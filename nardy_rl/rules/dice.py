@@ -23,7 +23,7 @@ PURPOSE_CHOICE = np.uint64(2)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def mix(word):
+def mix(word: np.uint64) -> np.uint64:
     """A well-mixed uint64 from a uint64 counter."""
     word = (word ^ (word >> _S30)) * _MIX_A
     word = (word ^ (word >> _S27)) * _MIX_B
@@ -31,7 +31,7 @@ def mix(word):
 
 
 @njit(nogil=True, cache=True)
-def random_word(seed, game, turn, purpose):
+def random_word(seed: int, game: int, turn: int, purpose: np.uint64) -> np.uint64:
     """64 random bits of one purpose at (seed, game, turn); all arguments are integers."""
     word = mix(np.uint64(seed) + _GOLDEN)
     word = mix(word ^ (np.uint64(game) * _GOLDEN + purpose))
@@ -39,7 +39,7 @@ def random_word(seed, game, turn, purpose):
 
 
 @njit(nogil=True, cache=True)
-def roll_of(word):
+def roll_of(word: np.uint64) -> tuple[np.int8, np.int8]:
     """Two dice, each 1..6, from 64 random bits."""
     low = ((word & _LOW32) * _SIX) >> _S32
     high = ((word >> _S32) * _SIX) >> _S32
@@ -47,13 +47,13 @@ def roll_of(word):
 
 
 @njit(nogil=True, cache=True)
-def roll_dice(seed, game, turn):
+def roll_dice(seed: int, game: int, turn: int) -> tuple[np.int8, np.int8]:
     """The dice thrown at (seed, game, turn)."""
     return roll_of(random_word(seed, game, turn, PURPOSE_ROLL))
 
 
 @njit(nogil=True, cache=True)
-def opening(seed, game):
+def opening(seed: int, game: int) -> tuple[int, np.int8, np.int8]:
     """Who starts: one die for each seat, ties thrown again (RULES.md 0, Starting).
 
     Returns (starting seat 0 or 1, seat 0's die, seat 1's die).
@@ -67,6 +67,6 @@ def opening(seed, game):
 
 
 @njit(nogil=True, cache=True)
-def uniform_index(word, count):
+def uniform_index(word: np.uint64, count: int) -> np.int64:
     """An index 0..count-1 from 64 random bits (count below 2**31; bias below count / 2**32)."""
     return np.int64(((word >> _S32) * np.uint64(count)) >> _S32)

@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nardy_rl.rules.record import KernelRules
+
 MAX_STEPS = 4
 """Steps of one decision: four of a double."""
 
@@ -37,6 +39,9 @@ _ALLOW, _AHEAD, _HOME, _FORBID = range(4)
 _EVERY_STEP = 1
 _OPPONENT_PATH, _CIRCULAR, _OWN_PATH = range(3)
 _HIDE_ALLOWED, _NO_HIDE, _NO_CONTINUE = range(3)
+
+Bits = int | np.int64
+"""A set of holes, bit by bit."""
 
 FIRST_TURN = 1
 """Flag bit: the first turn of the player whose view it is, is still to come."""
@@ -135,14 +140,15 @@ def new_scratch() -> Scratch:
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def lowest_bit_index(bits):
+def lowest_bit_index(bits: Bits) -> np.int64:
     """Index of the lowest set bit of a positive int64."""
     isolated = np.uint64(bits & -bits)
-    return _BIT_INDEX[np.int64((isolated * _DE_BRUIJN) >> _S58)]
+    index: np.int64 = _BIT_INDEX[np.int64((isolated * _DE_BRUIJN) >> _S58)]
+    return index
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def opponent_point(opposite, point):
+def opponent_point(opposite: int, point: Bits) -> Bits:
     """The opponent's number of my point 1..24 (RULES.md 0, Numbering)."""
     if opposite:
         return 25 - point
@@ -150,14 +156,14 @@ def opponent_point(opposite, point):
 
 
 @njit(nogil=True, cache=True)
-def turn_flags(rules, flags):
+def turn_flags(rules: KernelRules, flags: int) -> int:
     """The flag bits of the same position seen by the other player."""
     swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
     return (swapped | (flags & STARTED) ^ STARTED) & rules.flag_mask
 
 
 @njit(nogil=True, cache=True)
-def forbidden_prime(rules, own, enemy_front):
+def forbidden_prime(rules: KernelRules, own: Bits, enemy_front: int) -> bool:
     """Whether the mover's checkers `own` (bitboard by hole) form a forbidden prime.
 
     `enemy_front` is the enemy's most advanced checker, as a hole on his own path; 0 when he has
@@ -188,7 +194,7 @@ def forbidden_prime(rules, own, enemy_front):
 
 
 @njit(nogil=True, cache=True)
-def head_quota(rules, flags, die1, die2, opp):
+def head_quota(rules: KernelRules, flags: int, die1: int, die2: int, opp: NDArray[np.int8]) -> int:
     """How many checkers may leave the head this turn (RULES.md 1, head_rule, head_exception)."""
     if rules.head_rule == _FREE:
         return 99
@@ -215,7 +221,7 @@ def head_quota(rules, flags, die1, die2, opp):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def sources(rules, scratch, own, die, head_left):
+def sources(rules: KernelRules, scratch: Scratch, own: Bits, die: int, head_left: int) -> Bits:
     """Bitboard of the holes from which a checker may be moved by `die`.
 
     With `no_hide`, bit 32 + hole stands for moving the checker that hit this turn.
@@ -231,12 +237,15 @@ def sources(rules, scratch, own, die, head_left):
     if head_left <= 0:
         bits &= ~np.int64(2)
     if rules.hit_run != _HIDE_ALLOWED:
-        bits = _restrain_hitters(rules, scratch, own, die, bits)
+        held_back: Bits = _restrain_hitters(rules, scratch, own, die, bits)
+        return held_back
     return bits
 
 
 @njit(nogil=True, cache=True)
-def _restrain_hitters(rules, scratch, own, die, bits):
+def _restrain_hitters(
+    rules: KernelRules, scratch: Scratch, own: Bits, die: int, bits: Bits
+) -> Bits:
     """Take out, or mark apart, the moves of checkers that hit this turn (RULES.md 2, hit_run)."""
     allowed = bits
     for hole in range(25):
@@ -253,7 +262,7 @@ def _restrain_hitters(rules, scratch, own, die, bits):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _make_step(rules, scratch, depth, candidate, die):
+def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits, die: int) -> None:
     """Play one step on the scratch board and fill depth + 1 of the stacks."""
     hole = candidate & 31
     landing = hole + die
@@ -296,7 +305,7 @@ def _make_step(rules, scratch, depth, candidate, die):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _undo_step(rules, scratch, depth):
+def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
     """Take back the step made at `depth`."""
     hole = scratch.steps[depth, 0]
     landing = hole + scratch.steps[depth, 1]
@@ -313,7 +322,14 @@ def _undo_step(rules, scratch, depth):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _insert(scratch, depth, after, paths, row0, count):
+def _insert(
+    scratch: Scratch,
+    depth: int,
+    after: NDArray[np.int32],
+    paths: NDArray[np.int64],
+    row0: int,
+    count: int,
+) -> int:
     """Add the scratch board to the results unless it is there; returns the new count."""
     key = scratch.keys[depth]
     slot = np.int64((key ^ (key >> _S20)) & SLOT_MASK)
@@ -331,13 +347,24 @@ def _insert(scratch, depth, after, paths, row0, count):
 
 
 @njit(nogil=True, cache=True)
-def _clear_table(scratch, count):
+def _clear_table(scratch: Scratch, count: int) -> None:
     for i in range(count):
         scratch.table[scratch.slots[i]] = 0
 
 
 @njit(nogil=True, cache=True)
-def _search(rules, scratch, limit, sorted_steps, after, paths, row0, count, best, keep_first):
+def _search(
+    rules: KernelRules,
+    scratch: Scratch,
+    limit: int,
+    sorted_steps: bool,
+    after: NDArray[np.int32],
+    paths: NDArray[np.int64],
+    row0: int,
+    count: int,
+    best: int,
+    keep_first: bool,
+) -> tuple[int, int]:
     """Depth-first over the steps of `scratch.dice[:limit]`, in that order; returns (count, best).
 
     `best` is the most steps that a result has so far; a longer one empties the list.
@@ -388,7 +415,14 @@ def _search(rules, scratch, limit, sorted_steps, after, paths, row0, count, best
 
 
 @njit(nogil=True, cache=True)
-def _prepare(rules, scratch, points, flags, die1, die2):
+def _prepare(
+    rules: KernelRules,
+    scratch: Scratch,
+    points: NDArray[np.int8],
+    flags: int,
+    die1: int,
+    die2: int,
+) -> None:
     """Load one position into the scratch."""
     own = np.int64(0)
     opened = np.int64(0)
@@ -420,7 +454,18 @@ def _prepare(rules, scratch, points, flags, die1, die2):
 
 
 @njit(nogil=True, cache=True)
-def generate(rules, scratch, points, flags, pending, die1, die2, after, paths, row0):
+def generate(
+    rules: KernelRules,
+    scratch: Scratch,
+    points: NDArray[np.int8],
+    flags: int,
+    pending: int,
+    die1: int,
+    die2: int,
+    after: NDArray[np.int32],
+    paths: NDArray[np.int64],
+    row0: int,
+) -> tuple[int, int]:
     """All distinct legal results of a roll, written to rows row0.. of `after` and `paths`.
 
     Args:

@@ -348,7 +348,8 @@ class Plays(Sequence[Play]):
         )
         used = int(legal.dice_used[0])
         return tuple(
-            self._play(legal.after[row], unpack_path(int(paths[row]), used)) for row in range(len(legal.after))
+            self._play(legal.after[row], unpack_path(int(paths[row]), used))
+            for row in range(len(legal.after))
         )
 
     def _play(self, after: NDArray[np.int8], steps: list[tuple[int, int]]) -> Play:

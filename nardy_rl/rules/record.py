@@ -70,9 +70,7 @@ OPTIONS: dict[str, OptionSpec] = {
         ("opponent_path", "circular", "own_path"), "RULES.md 1, prime_wrap; own_path: case LN23"
     ),
     "last_roll": OptionSpec(("none", "draw_half", "draw_one"), "RULES.md 1, last_roll"),
-    "koks": OptionSpec(
-        ("none", "first_quarter", "none_home", "backgammon"), "RULES.md 0-2, koks"
-    ),
+    "koks": OptionSpec(("none", "first_quarter", "none_home", "backgammon"), "RULES.md 0-2, koks"),
     "opening_roll": OptionSpec(("reroll", "use_opening_dice"), "RULES.md 0, opening_roll"),
     "next_starter": OptionSpec(("alternate", "winner", "roll"), "RULES.md 0, next_starter"),
     "hit_run": OptionSpec(("allowed", "no_hide", "no_continue"), "RULES.md 2, hit_run"),
@@ -207,7 +205,7 @@ _BACKGAMMON = Rules(
     next_starter="roll",
 )
 
-_TAVLA = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
+_TAVLA: dict[str, object] = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
 _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "long_nardy": (_NARDY, {}),
     "long_nardy_federation": (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from nardy_rl.rules.kernels import STARTED
-from nardy_rl.rules.record import HOME
+from nardy_rl.rules.record import HOME, KernelRules
 
 NOT_OVER = 127
 """What `score_after` returns while the game goes on."""
@@ -15,7 +17,7 @@ _LAST_ROLL_CHECKERS = 4
 
 
 @njit(nogil=True, cache=True)
-def _loss_size(rules, loser):
+def _loss_size(rules: KernelRules, loser: NDArray[np.int8]) -> int:
     """What the loser's checkers int8[26] (his numbering) cost him: 1, 2 or 3."""
     if loser[0] > 0:
         return 1
@@ -35,7 +37,7 @@ def _loss_size(rules, loser):
 
 
 @njit(nogil=True, cache=True)
-def score_after(rules, points, flags):
+def score_after(rules: KernelRules, points: NDArray[np.int8], flags: int) -> int:
     """The final score for the player who just moved, or `NOT_OVER`.
 
     Args:
