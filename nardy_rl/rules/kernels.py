@@ -226,7 +226,7 @@ def sources(rules: KernelRules, scratch: Scratch, own: Bits, die: int, head_left
 
     With `no_hide`, bit 32 + hole stands for moving the checker that hit this turn.
     """
-    bits = own & (scratch.open_holes[0] >> die)
+    bits = np.int64(own & (scratch.open_holes[0] >> die))
     if own & _BAR:
         bits &= _BAR
     elif own & _OUTSIDE == 0 and own != 0:
@@ -237,8 +237,7 @@ def sources(rules: KernelRules, scratch: Scratch, own: Bits, die: int, head_left
     if head_left <= 0:
         bits &= ~np.int64(2)
     if rules.hit_run != _HIDE_ALLOWED:
-        held_back: Bits = _restrain_hitters(rules, scratch, own, die, bits)
-        return held_back
+        return np.int64(_restrain_hitters(rules, scratch, own, die, bits))
     return bits
 
 
