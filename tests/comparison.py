@@ -72,6 +72,35 @@ def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iter
         yield compare_batch(judged, turn.points, turn.rolls, flags)
 
 
+def nearly_walls(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Long-nardy positions, int8 [count, 2, 26], one step short of six points in a row.
+
+    Anywhere on the board, the enemy's most advanced checker on any point: what the prime options
+    dispute, and what play comes to only now and then. No game need reach them.
+    """
+    points = np.zeros((count, 2, 26), dtype=np.int8)
+    for mine, his in points:
+        wall = (rng.integers(24) + np.arange(rng.integers(6, 9))) % 24 + 1
+        gap = rng.choice(wall)
+        held = wall[wall != gap]
+        mine[held] = 1
+        behind = [place for place in range(gap + 1, min(gap + 7, 25)) if place not in held]
+        spare = np.array([*held, *behind, *rng.integers(1, 25, size=3)])
+        spare = spare[spare != gap]
+        for place in rng.choice(spare, size=15 - len(held)):
+            mine[place] += 1
+        free = [place for place in range(1, 25) if not mine[_same_way(place)]]
+        front = rng.choice(free)
+        his[front] = 1
+        for place in rng.choice([place for place in free if place >= front], size=14):
+            his[place] += 1
+    return points
+
+
+def _same_way(place: int) -> int:
+    return (place + 11) % 24 + 1
+
+
 def compare_batch(rules: Rules, points: np.ndarray, rolls: np.ndarray, flags: np.ndarray) -> Tally:
     """Both answers for points [B, 2, 26], rolls [B, 2], flags [B]."""
     found = legal_afterstates(rules, points, rolls, flags=flags)

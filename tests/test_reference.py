@@ -9,7 +9,7 @@ import pytest
 
 from nardy_rl.rules import Rules, legal_afterstates, variant
 from tests.case_files import Case, read_cases
-from tests.comparison import FAMILIES, compare, compare_batch
+from tests.comparison import FAMILIES, compare, compare_batch, nearly_walls
 from tests.reachable import MINE_FIRST, start_points
 from tests.reference import reference_afterstates, reference_outcome
 
@@ -115,6 +115,20 @@ def test_kernels_agree_with_the_reference(name: str, part: int) -> None:
             triples += tally.triples
             assert not tally.disagreements, tally.disagreements[0]
     assert triples == STRETCHES[name] * GAMES * TURNS
+
+
+@pytest.mark.parametrize("prime_wrap", ["opponent_path", "circular", "own_path"])
+@pytest.mark.parametrize("prime_rule", ["ahead", "home", "forbid"])
+def test_kernels_agree_on_nearly_walls(prime_rule: str, prime_wrap: str) -> None:
+    rng = np.random.default_rng([ord(prime_rule[0]), ord(prime_wrap[0])])
+    for prime_check in ("turn_end", "every_step"):
+        rules = variant(
+            "long_nardy", prime_rule=prime_rule, prime_wrap=prime_wrap, prime_check=prime_check
+        )
+        points = nearly_walls(160, rng)
+        rolls = rng.integers(1, 7, size=(160, 2)).astype(np.int8)
+        tally = compare_batch(rules, points, rolls, np.zeros(160, dtype=np.uint8))
+        assert not tally.disagreements, tally.disagreements[0]
 
 
 def test_the_comparison_is_as_large_as_promised() -> None:
