@@ -19,6 +19,7 @@ from nardy_rl.errors import CheckpointError, ConfigError
 if typing.TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from nardy_rl.arena import Evaluation
     from nardy_rl.train.settings import TrainSettings
 
 RUNS = Path("runs")
@@ -159,17 +160,43 @@ def _resume(path: Path, words: Sequence[str]) -> int:
 
 
 def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None:
+    """Train, then show the table; returns points a game against the last opponent."""
+    from rich.console import Console
+
+    from nardy_rl.arena.report import print_results
     from nardy_rl.train.loop import train
 
+    console = Console()
+    folder = _short(run_dir)
+    evaluate = _evaluation(settings)
     try:
-        result = train(settings, run_dir, resume=resume)
+        result = train(settings, folder, resume=resume, evaluate=evaluate, console=console)
     except ConfigError as error:
         raise spelled(error) from error
-    print(f"saved in {result.checkpoint}")
+    console.print(f"saved in {_short(result.checkpoint)}", highlight=False, soft_wrap=True)
     if result.stopped_by is not None:
+        console.print(f"to go on: nardy-rl train resume={folder}", highlight=False, soft_wrap=True)
         # Ends a sweep too, and is a success: everything is saved.
         raise SystemExit(0)
-    return None
+    if evaluate.results:
+        title = f"{result.rules.name}, {result.games:,} games of training"
+        print_results(console, evaluate.results, title)
+    opponents = settings.eval.opponents
+    return result.measured.get(f"{opponents[-1]}/ppg") if opponents else None
+
+
+def _evaluation(settings: TrainSettings) -> Evaluation:
+    """The matches that measure the run; `ConfigError` for an opponent there is not."""
+    from nardy_rl.arena import evaluation
+    from nardy_rl.rules.record import variant
+
+    rules = variant(settings.variant.name, **settings.variant.options)
+    return evaluation(rules, settings.eval.opponents, settings.eval.seed)
+
+
+def _short(path: Path) -> Path:
+    """The path as seen from here, where it lies below."""
+    return Path(os.path.relpath(path)) if path.is_relative_to(Path.cwd()) else path
 
 
 def _check_inputs(settings: TrainSettings) -> None:
@@ -178,6 +205,7 @@ def _check_inputs(settings: TrainSettings) -> None:
         from nardy_rl.train.checkpoint import load_checkpoint
 
         load_checkpoint(settings.net.warm_start)
+    _evaluation(settings)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
