@@ -5,11 +5,19 @@ Steps are games, so that runs with batches of different sizes lie over one anoth
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.event_pb2 import (  # type: ignore[import-untyped]
+    Event,
+    SessionLog,
+)
+from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
+from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
+from torch.utils.tensorboard.summary import histogram, hparams
 
 from nardy_rl.selfplay import Episodes
 from nardy_rl.train.learner import LearnReport
@@ -22,29 +30,42 @@ _SCORES = {0: "draw", 1: "oin", 2: "mars", 3: "koks"}
 class Board:
     """Writes the figures of a run as TensorBoard events.
 
+    Not by torch's `SummaryWriter`: that one puts hparams into a directory of their own, writes
+    from a thread whose errors nobody catches, and names its files so that two of the same second
+    are read in any order.
+
     Args:
         folder: of the run; event files are put beside what else is in it.
         settings: written as hparams when the run begins.
         games: games already played; later events of an interrupted run are purged.
         outcomes: the scores a game can have.
+
+    Raises:
+        OSError: naming the file, here or in any method, when the disk is full.
     """
 
     def __init__(
         self, folder: Path, settings: TrainSettings, games: int, outcomes: tuple[int, ...]
     ) -> None:
-        # A second of imports that nothing else of the package needs.
-        from torch.utils.tensorboard import SummaryWriter
-
         self._outcomes = outcomes
-        self._writer = SummaryWriter(str(folder), purge_step=games + 1 if games else None)
+        self._path = folder / f"events.out.tfevents.{int(time.time()):010d}.games-{games:09d}"
+        # Unbuffered: what was logged before a kill -9 is there to read.
+        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
+        self._records = RecordWriter(self._file)
+        self._write(Event(file_version="brain.Event:2"))
         if games == 0:
-            self._write_hparams(settings)
+            metrics = {f"arena/{name}/ppg": 0.0 for name in settings.eval.opponents}
+            for record in hparams(flattened(settings.to_dict()), {"learn/loss": 0.0, **metrics}):
+                self._write(Event(summary=record))
+        else:
+            log = SessionLog(status=SessionLog.SessionStatus.Value("START"))
+            self._write(Event(step=games + 1, session_log=log))
 
     def __enter__(self) -> Board:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._writer.close()
+        self._file.close()
 
     def batch(
         self, games: int, batch: int, episodes: Episodes, report: LearnReport, play_seconds: float
@@ -61,30 +82,26 @@ class Board:
             "speed/learning_share": report.seconds / seconds,
             **{f"games/{name}": value for name, value in game_figures(episodes).items()},
         }
-        for name, value in figures.items():
-            self._writer.add_scalar(name, value, games)
+        self._scalars(games, figures)
         if batch % _HISTOGRAM_EVERY == 1:
             equity = episodes.values @ np.array(self._outcomes, np.float32)
             edges = np.linspace(self._outcomes[0], self._outcomes[-1], 41)
-            self._writer.add_histogram("games/value", equity, games, bins=edges)
+            self._write(Event(step=games, summary=histogram("games/value", equity, edges)))
 
     def measured(self, games: int, figures: Mapping[str, float]) -> None:
         """Arena figures, at step `games`."""
-        for name, value in figures.items():
-            self._writer.add_scalar(f"arena/{name}", value, games)
+        self._scalars(games, {f"arena/{name}": value for name, value in figures.items()})
 
-    def flush(self) -> None:
-        """Put everything written so far on the disk."""
-        self._writer.flush()
+    def _scalars(self, games: int, figures: Mapping[str, float]) -> None:
+        values = [Summary.Value(tag=name, simple_value=x) for name, x in figures.items()]
+        self._write(Event(step=games, summary=Summary(value=values)))
 
-    def _write_hparams(self, settings: TrainSettings) -> None:
-        from torch.utils.tensorboard.summary import hparams
-
-        # SummaryWriter.add_hparams would open a second event directory for the same three records.
-        metrics = {f"arena/{name}/ppg": 0.0 for name in settings.eval.opponents}
-        writer = self._writer._get_file_writer()
-        for record in hparams(flattened(settings.to_dict()), {"learn/loss": 0.0, **metrics}):
-            writer.add_summary(record)
+    def _write(self, event: Event) -> None:
+        event.wall_time = time.time()
+        try:
+            self._records.write(event.SerializeToString())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
 
 
 def game_figures(episodes: Episodes) -> dict[str, float]:

@@ -189,13 +189,11 @@ def train(
 
                     # Save
                     if rhythm.save_due():
-                        board.flush()
                         checkpoint = _save(settings, run_dir, rules, learner, counters)
                         rhythm.saved()
             except (Stopped, SelfPlayStopped):
                 progress.say(f"{signals.received}: saving, then stopping")
             if rhythm.unsaved():
-                board.flush()
                 checkpoint = _save(settings, run_dir, rules, learner, counters)
     return TrainResult(
         learner.playing_net(),
