@@ -1,0 +1,200 @@
+"""Matches on duplicate dice: each pair of games has one set of dice, the seats exchanged.
+
+All games of a block move in lockstep: those where it is a's turn go to a as one batch, those
+where it is b's turn to b. Games 2i and 2i + 1 of a match are dealt from the dice of game number
+i, so whoever begins in one is second in the other, and throws what the other threw there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nardy_rl.arena.result import Games, MatchResult, match_result
+from nardy_rl.env import TRUNCATED, Tables, advance_range, deal, new_tables
+from nardy_rl.errors import ConfigError
+from nardy_rl.inference import Decisions
+from nardy_rl.players.protocol import Player
+from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
+from nardy_rl.rules.kernels import FIRST_TURN
+from nardy_rl.rules.parallel import run_chunks
+from nardy_rl.rules.record import Rules
+from nardy_rl.rules.scoring import NOT_OVER
+
+PLY_CAP = 2000
+"""Decisions after which a game is truncated: far beyond what any baseline needs to finish."""
+
+BLOCK_PAIRS = 2048
+"""Pairs played at once. Results do not depend on it; some 60 MB of candidates do."""
+
+_MOST = 2**63 - 1
+
+
+def play_match(
+    rules: Rules,
+    a: Player,
+    b: Player,
+    games: int = 10_000,
+    *,
+    seed: int = 0,
+    ply_cap: int = PLY_CAP,
+    first_pair: int = 0,
+    block_pairs: int = BLOCK_PAIRS,
+    progress: Callable[[int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> MatchResult:
+    """Play `games` games of a against b, in pairs on the same dice with the seats exchanged.
+
+    The result is a pure function of the players, `rules`, `games`, `seed`, `ply_cap` and
+    `first_pair`; a player against itself, or against another of the same choices, scores
+    exactly 0.
+
+    Args:
+        rules: the variant.
+        a, b: who plays; figures are in the view of a.
+        games: how many; an odd number is rounded up to whole pairs.
+        seed: of dice and keys.
+        ply_cap: decisions after which a game is truncated. It is then not scored, nor is the
+            other game of its pair.
+        first_pair: number of the first pair's dice: a match in several parts goes on there.
+        block_pairs: pairs in lockstep; decides nothing but memory and speed.
+        progress: told after each step how many games have ended.
+        should_stop: asked before each step. True ends the match with what whole blocks there
+            are: single games that ended early would be the short ones.
+
+    Raises:
+        ConfigError: a number out of range.
+        ValueError: a player chose a row that is not one of the decision's own.
+    """
+    _check("games", games, 2)
+    _check("seed", seed, 0)
+    _check("ply_cap", ply_cap, 1)
+    _check("first_pair", first_pair, 0)
+    _check("block_pairs", block_pairs, 1)
+    started = time.perf_counter()
+    pairs = (games + 1) // 2
+    blocks: list[Games] = []
+
+    def ended(games_of_block: int) -> None:
+        if progress is not None:
+            progress(2 * sum(len(block.score) for block in blocks) + games_of_block)
+
+    for low in range(0, pairs, block_pairs):
+        block = _play_block(
+            rules,
+            (a, b),
+            min(block_pairs, pairs - low),
+            seed,
+            first_pair + low,
+            ply_cap,
+            ended,
+            should_stop,
+        )
+        if block is None:
+            break
+        blocks.append(block)
+    empty = Games(np.empty((0, 2), np.int8), np.empty((0, 2), bool), np.empty((0, 2), np.int32))
+    return match_result(
+        Games(*(np.concatenate(arrays) for arrays in zip(empty, *blocks, strict=True))),
+        a=a.name,
+        b=b.name,
+        rules=rules,
+        seed=seed,
+        first_pair=first_pair,
+        ply_cap=ply_cap,
+        asked=games,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _check(name: str, value: int, at_least: int) -> None:
+    if not at_least <= value <= _MOST:
+        raise ConfigError(f"{name}: {value} is not allowed; allowed: whole numbers >= {at_least}")
+
+
+def _play_block(
+    rules: Rules,
+    players: tuple[Player, Player],
+    pairs: int,
+    seed: int,
+    first_pair: int,
+    ply_cap: int,
+    progress: Callable[[int], None],
+    should_stop: Callable[[], bool] | None,
+) -> Games | None:
+    """The games of pairs first_pair.. in lockstep; None where `should_stop` said so.
+
+    Table t plays game t & 1 of pair t >> 1, with players[0] on seat t & 1.
+    """
+    tables = new_tables(2 * pairs)
+    run_chunks(_deal_pairs, 2 * pairs, rules.kernel, rules.start_points(), seed, tables, first_pair)
+    results = np.full(2 * pairs, NOT_OVER, np.int8)
+    live = np.arange(2 * pairs)
+    while len(live):
+        if should_stop is not None and should_stop():
+            return None
+        first_to_move = tables.mover[live] == (live & 1)
+        for player, at in ((players[0], live[first_to_move]), (players[1], live[~first_to_move])):
+            if len(at):
+                results[at] = _move(rules, player, tables, at, seed, ply_cap)
+        live = live[results[live] == NOT_OVER]
+        progress(2 * pairs - len(live))
+    truncated = results == TRUNCATED
+    # A score is the last mover's; the seats tell whether that was players[0].
+    sign = np.where(tables.mover == (np.arange(2 * pairs) & 1), 1, -1)
+    score = np.where(truncated, 0, results * sign).astype(np.int8)
+    shape = (pairs, 2)
+    return Games(
+        score.reshape(shape), truncated.reshape(shape), tables.turn.astype(np.int32).reshape(shape)
+    )
+
+
+def _move(
+    rules: Rules,
+    player: Player,
+    tables: Tables,
+    at: NDArray[np.int64],
+    seed: int,
+    ply_cap: int,
+) -> NDArray[np.int8]:
+    """Let `player` move on the tables `at`; returns what `advance` says of each, int8."""
+    now = _tables_at(tables, at)
+    legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
+    keys = np.empty(len(at), np.uint64)
+    run_chunks(_choice_keys, len(at), seed, now.game, now.turn, keys, min_chunk=1024)
+    flags = now.flags & np.uint8(~FIRST_TURN & 255)
+    rows = player.choose(Decisions(now.points, flags, now.pending, legal), now.rolls, keys)
+    foreign = (rows < legal.offsets[:-1]) | (rows >= legal.offsets[1:])
+    if foreign.any():
+        b = int(np.argmax(foreign))
+        raise ValueError(
+            f"player {player.name}: chose row {rows[b]} for decision {b}, "
+            f"whose rows are {legal.offsets[b]}..{legal.offsets[b + 1] - 1}"
+        )
+    scores = np.empty(len(at), np.int8)
+    run_chunks(advance_range, len(at), rules.kernel, seed, now, rows, legal.after, ply_cap, scores)
+    for name in Tables._fields:
+        getattr(tables, name)[at] = getattr(now, name)
+    return scores
+
+
+def _tables_at(tables: Tables, at: NDArray[np.int64]) -> Tables:
+    """Copies of the tables `at`."""
+    return Tables._make(array[at] for array in tables)
+
+
+@njit(nogil=True, cache=True)
+def _deal_pairs(low, high, rules, start, seed, tables, first_pair):
+    for t in range(low, high):
+        deal(rules, start, seed, tables, t, first_pair + (t >> 1), -1)
+
+
+@njit(nogil=True, cache=True)
+def _choice_keys(low, high, seed, game, turn, keys):
+    for i in range(low, high):
+        keys[i] = random_word(seed, game[i], turn[i], PURPOSE_CHOICE)

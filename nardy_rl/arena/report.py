@@ -1,0 +1,126 @@
+"""Results of matches for people: one line, or a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from nardy_rl.arena.result import Estimate, MatchResult
+
+_WIDE = 10_000
+
+
+def result_line(result: MatchResult) -> str:
+    """The match in one line: points a game and games won, each ± one standard error."""
+    if result.games == 0:
+        return f"{result.a} against {result.b}: no game was scored{_left_out(result)}"
+    return (
+        f"{result.a} against {result.b}: {_points(result.ppg)} points a game, "
+        f"{_percent(result.win)} % won, {result.games:,} games"
+        f"{_left_out(result)}"
+    )
+
+
+def result_table(results: Sequence[MatchResult], title: str | None = None) -> Table:
+    """A row for each match; print it with `print_results`, or with any rich console.
+
+    `mars` and `koks` are shares won : lost. Columns that no game of the list can fill are left
+    out.
+    """
+    outcomes = {score for result in results for score in result.rules.outcomes}
+    columns = ["player", "against", "points a game", "won %", "mars %"]
+    columns += ["koks %"] if 3 in outcomes else []
+    columns += ["drawn %"] if 0 in outcomes else []
+    columns += ["plies", "games", "games/s"]
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for index, name in enumerate(columns):
+        table.add_column(
+            name, justify="left" if index < 2 else "right", overflow="fold", no_wrap=index > 1
+        )
+    for result in results:
+        table.add_row(*(_cell(result, name) for name in columns))
+    return table
+
+
+def print_results(
+    console: Console, results: Sequence[MatchResult], title: str | None = None
+) -> None:
+    """The table, then what has to be said of it; without lines and colours off a terminal."""
+    table = result_table(results, title)
+    if console.is_terminal:
+        table.box = box.ROUNDED
+        console.print(table)
+    else:
+        # As wide as it needs to be: there is no window, whatever rich takes for its width.
+        table.box, table.pad_edge = None, False
+        Console(file=console.file, width=_WIDE).print(table, highlight=False)
+    console.print(
+        "± one standard error, by pairs of games on the same dice; mars and koks: won : lost",
+        soft_wrap=True,
+        highlight=False,
+    )
+    for note in dict.fromkeys(note for result in results for note in notes(result)):
+        console.print(note, soft_wrap=True, highlight=False, markup=False)
+
+
+def notes(result: MatchResult) -> list[str]:
+    """What a reader must know of the games: rounded numbers, truncated games, an early end."""
+    found = []
+    played = result.played.score.size
+    if played == result.asked + 1:
+        found.append(f"games={result.asked:,} made {played:,}: games come in pairs")
+    elif played < result.asked:
+        found.append(f"stopped after {played:,} of {result.asked:,} games")
+    if result.truncated:
+        found.append(
+            f"{result.a} against {result.b}: {result.truncated:,} games reached "
+            f"ply_cap={result.ply_cap:,} and have no score; with the other games of their pairs "
+            f"{result.excluded:,} games are left out of every figure"
+        )
+    return found
+
+
+def _cell(result: MatchResult, column: str) -> str:
+    """The text of one cell of a table."""
+    match column:
+        case "player":
+            return result.a
+        case "against":
+            return result.b
+        case "points a game":
+            return _points(result.ppg)
+        case "won %":
+            return _percent(result.win)
+        case "mars %":
+            return f"{_percent(result.mars, False)} : {_percent(result.lost_mars, False)}"
+        case "koks %":
+            return f"{_percent(result.koks, False)} : {_percent(result.lost_koks, False)}"
+        case "drawn %":
+            return _percent(result.draw)
+        case "plies":
+            return _number(result.plies, ".1f")
+        case "games":
+            return f"{result.games:,}"
+        case _:
+            return _number(result.games_per_second, ",.0f")
+
+
+def _points(estimate: Estimate) -> str:
+    return f"{_number(estimate.value, '+.4f')} ± {_number(estimate.se, '.4f')}"
+
+
+def _percent(estimate: Estimate, with_error: bool = True) -> str:
+    value = _number(100 * estimate.value, ".1f")
+    return f"{value} ± {_number(100 * estimate.se, '.1f')}" if with_error else value
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def _left_out(result: MatchResult) -> str:
+    return f", {result.excluded:,} left out" if result.excluded else ""

@@ -1,0 +1,16 @@
+"""Whatever plays: one small batched protocol, the baselines, and nets of checkpoints."""
+
+from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
+from nardy_rl.players.making import BASELINES, make_player, rules_of
+from nardy_rl.players.network import NetPlayer
+from nardy_rl.players.protocol import Player
+
+__all__ = [
+    "BASELINES",
+    "NetPlayer",
+    "PipsPlayer",
+    "Player",
+    "RandomPlayer",
+    "make_player",
+    "rules_of",
+]
