@@ -163,7 +163,9 @@ def train(
 
                     # Learn
                     with rhythm.clock():
-                        targets = episode_targets(episodes, rules.outcomes, settings.targets.lam)
+                        targets = episode_targets(
+                            episodes, rules.outcomes, settings.targets.lam_after(counters.games)
+                        )
                         try:
                             report = learner.learn(
                                 episodes.points,

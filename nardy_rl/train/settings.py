@@ -78,12 +78,34 @@ class SelfPlaySettings:
 
 @dataclass(frozen=True)
 class TargetSettings:
-    """What the net is trained towards: `lam` of TD(lambda), 0 one step ahead, 1 the result."""
+    """What the net is trained towards.
+
+    Attributes:
+        lam: of TD(lambda), 0 one step ahead, 1 the result; the value that a run begins with.
+        lam_final: the value it ends with; null for the same.
+        lam_games: games over which `lam` moves to `lam_final` in a straight line, then stays.
+    """
 
     lam: float = 0.0
+    lam_final: float | None = None
+    lam_games: int = 0
 
     def __post_init__(self) -> None:
         _real("targets.lam", self.lam, 0.0, 1.0)
+        if self.lam_final is not None:
+            _real("targets.lam_final", self.lam_final, 0.0, 1.0)
+        _whole("targets.lam_games", self.lam_games, at_least=0)
+
+    def lam_after(self, games: int) -> float:
+        """Lambda for a batch that begins after `games` games.
+
+        >>> TargetSettings(lam=1.0, lam_final=0.0, lam_games=100).lam_after(25)
+        0.75
+        """
+        if self.lam_final is None:
+            return self.lam
+        done = min(1.0, games / self.lam_games) if self.lam_games else 1.0
+        return self.lam + (self.lam_final - self.lam) * done
 
 
 @dataclass(frozen=True)
