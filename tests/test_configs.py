@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nardy_rl.cli.configs import compose, config_dir, flatten, groups
 from nardy_rl.cli.guide import comments, train_guide
@@ -76,3 +77,14 @@ def test_every_config_file_begins_with_what_it_is() -> None:
         lines = file.read_text().splitlines()
         first = next(line for line in lines if "@package" not in line)
         assert first.startswith("# "), file
+
+
+@pytest.mark.parametrize("experiment", groups()["experiment"])
+def test_an_experiment_chooses_files_so_that_a_choice_on_the_command_line_wins(
+    experiment: str,
+) -> None:
+    text = (config_dir() / "experiment" / f"{experiment}.yaml").read_text()
+    assert set(yaml.safe_load(text)) <= {"defaults", "name", "budget"}
+    config = compose([f"experiment={experiment}", "train/targets=outcome", "net=h150"])
+    assert config["train"]["targets"]["lam"] == 1.0
+    assert config["net"]["hidden"] == [150]
