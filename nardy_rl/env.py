@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError
 from nardy_rl.rules.batch import LegalAfterstates, generate_batch
+from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN, STARTED, turn_flags
 from nardy_rl.rules.dice import (
     PURPOSE_CHOICE,
     opening,
@@ -22,16 +23,7 @@ from nardy_rl.rules.dice import (
     roll_dice,
     uniform_index,
 )
-from nardy_rl.rules.kernels import (
-    FIRST_TURN,
-    MAX_AFTERSTATES,
-    OPPONENT_FIRST_TURN,
-    STARTED,
-    generate,
-    new_rows,
-    new_scratch,
-    turn_flags,
-)
+from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after

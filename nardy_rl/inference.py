@@ -22,7 +22,7 @@ from nardy_rl.encoding import LINEAR, UNARY, Encoding, encode, unary_level
 from nardy_rl.errors import ConfigError
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.batch import LegalAfterstates
-from nardy_rl.rules.kernels import ROW_WORDS, lowest_bit_index
+from nardy_rl.rules.board import ROW_WORDS, lowest_bit_index
 from nardy_rl.rules.parallel import get_threads, map_chunks
 
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")

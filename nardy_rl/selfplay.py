@@ -19,13 +19,8 @@ from numpy.typing import NDArray
 from nardy_rl.env import TRUNCATED, Tables, advance, deal, new_tables
 from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator, evaluate_candidates
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.kernels import (
-    FIRST_TURN,
-    MAX_AFTERSTATES,
-    generate,
-    new_rows,
-    new_scratch,
-)
+from nardy_rl.rules.board import FIRST_TURN
+from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after

@@ -99,7 +99,7 @@ def test_a_game_stepped_is_the_game_played_by_hand(name):
     position = Position(rules, env.points[0], int(env.tables.flags[0]))
     mover = int(env.mover[0])
     for ply in range(1, 2000):
-        plays = position.plays(tuple(int(die) for die in env.rolls[0]))
+        plays = position.plays((int(env.rolls[0, 0]), int(env.rolls[0, 1])))
         legal = env.legal()
         assert {play.after.points.tobytes() for play in plays} == {
             row.tobytes() for row in legal.after[: legal.offsets[1]]

@@ -70,7 +70,7 @@ def test_first_turn_flags_reach_the_kernel():
     rules = variant("long_nardy")
     encoding, net = Encoding.of(rules), _net(rules)
     decisions = _decisions(rules, turns=0)
-    moved = decisions._replace(flags=decisions.flags ^ 2)
+    moved = decisions._replace(flags=decisions.flags ^ np.uint8(2))
     kernel = KernelEvaluator(net, encoding)
     assert not np.array_equal(kernel.distributions(decisions), kernel.distributions(moved))
     exact = FloatEvaluator(net, encoding).distributions(moved)

@@ -84,7 +84,8 @@ def test_every_choice_is_legal_and_greedy_and_every_game_ends(name):
         mover, first, second = opening(seed, game)
         rows = range(episodes.offsets[game], episodes.offsets[game + 1])
         for turn, row in enumerate(rows):
-            roll = tuple(int(die) for die in roll_dice(seed, game, turn))
+            die1, die2 = roll_dice(seed, game, turn)
+            roll = (int(die1), int(die2))
             if turn == 0 and rules.opening_roll == "use_opening_dice":
                 roll = (int(first), int(second))
             plays = position.plays(roll)

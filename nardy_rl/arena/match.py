@@ -20,8 +20,8 @@ from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions
 from nardy_rl.players.protocol import Player
 from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
-from nardy_rl.rules.kernels import FIRST_TURN
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER

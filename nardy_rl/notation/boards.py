@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
 from nardy_rl.notation.numbering import Numbering, across, checked, point_name
 from nardy_rl.rules import Position, Rules
-from nardy_rl.rules.kernels import STARTED
+from nardy_rl.rules.board import STARTED
 from nardy_rl.rules.position import BAR, OFF
 
 Side = Literal["X", "O"]

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from nardy_rl.errors import ConfigError
 from nardy_rl.rules import Rules
-from nardy_rl.rules.kernels import opponent_point
+from nardy_rl.rules.board import opponent_point
 from nardy_rl.rules.position import BAR, OFF
 
 Numbering = Literal["distance", "hole"]

@@ -9,8 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nardy_rl.inference import Decisions
+from nardy_rl.rules.board import opponent_point
 from nardy_rl.rules.dice import uniform_index
-from nardy_rl.rules.kernels import opponent_point
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 

@@ -8,16 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from nardy_rl.rules.kernels import (
-    FIRST_TURN,
-    MAX_AFTERSTATES,
-    OPPONENT_FIRST_TURN,
-    Rows,
-    Scratch,
-    generate,
-    new_rows,
-    new_scratch,
-)
+from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN
+from nardy_rl.rules.kernels import MAX_AFTERSTATES, Rows, Scratch, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import KernelRules, Rules
 

@@ -1,11 +1,9 @@
 """Play generation: every distinct position that a roll can lead to, for one position.
 
-Inside the kernels the mover's board is a bitboard over *holes*: hole = 25 - point, so hole 0 is
-the bar, 1 the head, 24 the last point, and a move adds the die. The lowest set bit is the
-checker farthest from home. A position's key is a sum of random words, one a checker and hole:
-a step adds one difference. (The constants are fixed, so equal keys of different results are
-not a matter of luck at run time; over the some 1e12 differences that four steps can make, the
-chance that these constants hold any such pair is below 1e-6.)
+Inside the kernels the mover's board is a set of holes (`board.py`): a move adds the die, and the
+lowest bit is the checker farthest from home. A position's key is a sum of random words, one a
+checker and hole, so a step adds one difference. (The words are constants: over the some 1e12
+differences that four steps can make, the chance that any two results share a key is below 1e-6.)
 
 For doubles the steps of a play may be sorted, farthest checker first, without changing the
 result or becoming illegal, so one order is enough. That fails where a rule looks at the order:
@@ -20,64 +18,32 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nardy_rl.rules.board import ROW_WORDS, Bits, lowest_bit_index, opponent_point
+from nardy_rl.rules.limits import forbidden_prime, head_quota
 from nardy_rl.rules.record import KernelRules
 
 MAX_STEPS = 4
 """Steps of one decision: four of a double."""
 
-MAX_AFTERSTATES = 17_550
-"""Bound on the distinct results of one roll: multisets of four source points out of 24."""
-
-ROW_WORDS = 13
-"""int32 words of one row int8[2, 26]: rows are copied by word."""
+MAX_AFTERSTATES = 20_475
+"""Bound on the distinct results of one roll: multisets of four sources out of 24 and the bar."""
 
 TABLE_SIZE = 32_768
 SLOT_MASK = np.uint64(TABLE_SIZE - 1)
 
-_FREE, _CLASSIC, _ANY_FIRST, _ANY_DOUBLE, _STRICT = range(5)
-_ALLOW, _AHEAD, _HOME, _FORBID = range(4)
-_EVERY_STEP = 1
-_OPPONENT_PATH, _CIRCULAR, _OWN_PATH = range(3)
+_ALLOW = 0  # prime_rule
+_EVERY_STEP = 1  # prime_check
 _HIDE_ALLOWED, _NO_HIDE, _NO_CONTINUE = range(3)
 
-Bits = int | np.int64
-"""A set of holes, bit by bit."""
-
-FIRST_TURN = 1
-"""Flag bit: the first turn of the player whose view it is, is still to come."""
-OPPONENT_FIRST_TURN = 2
-"""Flag bit: the other player's first turn is still to come."""
-STARTED = 4
-"""Flag bit: the player whose view it is started the game."""
-
-_BOARD = np.int64((1 << 25) - 2)  # holes 1..24
 _BAR = np.int64(1)
 _OUTSIDE = np.int64((1 << 19) - 1)  # holes 0..18: bar and everything short of home
-_LOW12 = np.int64((1 << 12) - 1)
 _HITTER = 32  # candidate bits from here on move the checker that hit (no_hide)
-_LOW32 = np.int64((1 << 32) - 1)
-
-
-def _window_starts(*ranges: tuple[int, int]) -> np.int64:
-    return np.int64(sum(1 << s for low, high in ranges for s in range(low, high + 1)))
-
-
-# Starts (hole on the enemy's path, his farthest point first) of the six-point windows that count.
-_STARTS_OPPONENT = _window_starts((1, 19))
-_STARTS_CIRCULAR = _window_starts((1, 24))
-_STARTS_OWN = _window_starts((1, 7), (13, 24))
-_SEAM = _window_starts((20, 24))
 
 _generator = np.random.Generator(np.random.PCG64(20_261_130))
 _CHECKER_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _HIT_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _BASE_KEY = np.uint64(0x9E3779B97F4A7C15)
 
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_BIT_INDEX = np.zeros(64, np.int64)
-for _i in range(64):
-    _BIT_INDEX[((int(_DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
-_S58 = np.uint64(58)
 _S20 = np.uint64(20)
 
 
@@ -137,87 +103,6 @@ def new_scratch() -> Scratch:
         np.zeros(5, np.int64),
         np.zeros(3, np.int64),
     )
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def lowest_bit_index(bits: Bits) -> np.int64:
-    """Index of the lowest set bit of a positive int64."""
-    isolated = np.uint64(bits & -bits)
-    index: np.int64 = _BIT_INDEX[np.int64((isolated * _DE_BRUIJN) >> _S58)]
-    return index
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def opponent_point(opposite: int, point: Bits) -> Bits:
-    """The opponent's number of my point 1..24 (RULES.md 0, Numbering)."""
-    if opposite:
-        return 25 - point
-    return point + 12 if point <= 12 else point - 12
-
-
-@njit(nogil=True, cache=True)
-def turn_flags(rules: KernelRules, flags: int) -> int:
-    """The flag bits of the same position seen by the other player."""
-    swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
-    return (swapped | (flags & STARTED) ^ STARTED) & rules.flag_mask
-
-
-@njit(nogil=True, cache=True)
-def forbidden_prime(rules: KernelRules, own: Bits, enemy_front: int) -> bool:
-    """Whether the mover's checkers `own` (bitboard by hole) form a forbidden prime.
-
-    `enemy_front` is the enemy's most advanced checker, as a hole on his own path; 0 when he has
-    none on the board. Same-direction games (RULES.md 1, prime_rule and prime_wrap).
-    """
-    if enemy_front == 0:
-        return False
-    board = (own & _BOARD) >> 1
-    path = (board >> 12) | ((board & _LOW12) << 12)  # the same checkers by hole on his path
-    ring = path | (path << 24)
-    run = ring & (ring >> 1)
-    run = run & (run >> 2) & (ring >> 4) & (ring >> 5)
-    starts = run << 1
-    if rules.prime_wrap == _OPPONENT_PATH:
-        starts &= _STARTS_OPPONENT
-    elif rules.prime_wrap == _CIRCULAR:
-        starts &= _STARTS_CIRCULAR
-    else:
-        starts &= _STARTS_OWN
-    if starts == 0:
-        return False
-    if rules.prime_rule == _FORBID or starts & _SEAM:
-        return True
-    if rules.prime_rule == _HOME and enemy_front < 19:
-        return True
-    # Window s..s+5 has an enemy beyond it when his front stands past hole s+5.
-    return enemy_front < 7 or (starts >> (enemy_front - 5)) != 0
-
-
-@njit(nogil=True, cache=True)
-def head_quota(rules: KernelRules, flags: int, die1: int, die2: int, opp: NDArray[np.int8]) -> int:
-    """How many checkers may leave the head this turn (RULES.md 1, head_rule, head_exception)."""
-    if rules.head_rule == _FREE:
-        return 99
-    if rules.head_rule == _STRICT or die1 != die2:
-        return 1
-    if rules.head_rule == _ANY_DOUBLE:
-        return 2
-    if not flags & FIRST_TURN:
-        return 1
-    if rules.head_rule == _ANY_FIRST:
-        return 2
-    if die1 != 3 and die1 != 4 and die1 != 6:
-        return 1
-    if rules.head_exception == 1:
-        return 2
-    point = 24
-    for _ in range(4):
-        point -= die1
-        if point < 1:
-            return 1
-        if opp[opponent_point(rules.opposite, point)] > 0:
-            return 2 if point == 12 else 1
-    return 1
 
 
 @njit(nogil=True, cache=True, forceinline=True)

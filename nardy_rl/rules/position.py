@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import InvalidPosition
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.kernels import (
+from nardy_rl.rules.board import (
     FIRST_TURN,
     OPPONENT_FIRST_TURN,
     STARTED,
-    forbidden_prime,
     opponent_point,
     turn_flags,
-    unpack_path,
 )
+from nardy_rl.rules.kernels import unpack_path
+from nardy_rl.rules.limits import forbidden_prime
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 

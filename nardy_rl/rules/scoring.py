@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.rules.kernels import STARTED
+from nardy_rl.rules.board import STARTED
 from nardy_rl.rules.record import HOME, KernelRules
 
 NOT_OVER = 127
