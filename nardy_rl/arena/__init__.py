@@ -2,7 +2,7 @@
 
 from nardy_rl.arena.evaluation import Evaluation, evaluation
 from nardy_rl.arena.match import PLY_CAP, play_match
-from nardy_rl.arena.report import result_line, result_table
+from nardy_rl.arena.report import print_results, result_table
 from nardy_rl.arena.result import Estimate, Games, MatchResult, by_pair, match_result
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "evaluation",
     "match_result",
     "play_match",
-    "result_line",
+    "print_results",
     "result_table",
 ]

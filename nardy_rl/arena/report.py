@@ -1,28 +1,16 @@
-"""Results of matches for people: one line, or a table."""
+"""Results of matches as a table; the line of one match is its `str`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nardy_rl.arena.result import Estimate, MatchResult
+from nardy_rl.arena.result import MatchResult, as_number, as_percent, as_points
 
 _WIDE = 10_000
-
-
-def result_line(result: MatchResult) -> str:
-    """The match in one line: points a game and games won, each ± one standard error."""
-    if result.games == 0:
-        return f"{result.a} against {result.b}: no game was scored{_left_out(result)}"
-    return (
-        f"{result.a} against {result.b}: {_points(result.ppg)} points a game, "
-        f"{_percent(result.win)} % won, {result.games:,} games"
-        f"{_left_out(result)}"
-    )
 
 
 def result_table(results: Sequence[MatchResult], title: str | None = None) -> Table:
@@ -92,35 +80,18 @@ def _cell(result: MatchResult, column: str) -> str:
         case "against":
             return result.b
         case "points a game":
-            return _points(result.ppg)
+            return as_points(result.ppg)
         case "won %":
-            return _percent(result.win)
+            return as_percent(result.win)
         case "mars %":
-            return f"{_percent(result.mars, False)} : {_percent(result.lost_mars, False)}"
+            return f"{as_percent(result.mars, False)} : {as_percent(result.lost_mars, False)}"
         case "koks %":
-            return f"{_percent(result.koks, False)} : {_percent(result.lost_koks, False)}"
+            return f"{as_percent(result.koks, False)} : {as_percent(result.lost_koks, False)}"
         case "drawn %":
-            return _percent(result.draw)
+            return as_percent(result.draw)
         case "plies":
-            return _number(result.plies, ".1f")
+            return as_number(result.plies, ".1f")
         case "games":
             return f"{result.games:,}"
         case _:
-            return _number(result.games_per_second, ",.0f")
-
-
-def _points(estimate: Estimate) -> str:
-    return f"{_number(estimate.value, '+.4f')} ± {_number(estimate.se, '.4f')}"
-
-
-def _percent(estimate: Estimate, with_error: bool = True) -> str:
-    value = _number(100 * estimate.value, ".1f")
-    return f"{value} ± {_number(100 * estimate.se, '.1f')}" if with_error else value
-
-
-def _number(value: float, form: str) -> str:
-    return "-" if math.isnan(value) else format(value, form)
-
-
-def _left_out(result: MatchResult) -> str:
-    return f", {result.excluded:,} left out" if result.excluded else ""
+            return as_number(result.games_per_second, ",.0f")

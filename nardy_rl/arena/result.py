@@ -104,6 +104,16 @@ class MatchResult:
         """Games played a second, the excluded ones among them."""
         return self.played.score.size / self.seconds if self.seconds > 0 else math.nan
 
+    def __str__(self) -> str:
+        """One line: points a game and games won, each ± one standard error."""
+        left_out = f", {self.excluded:,} left out" if self.excluded else ""
+        if self.games == 0:
+            return f"{self.a} against {self.b}: no game was scored{left_out}"
+        return (
+            f"{self.a} against {self.b}: {as_points(self.ppg)} points a game, "
+            f"{as_percent(self.win)} % won, {self.games:,} games{left_out}"
+        )
+
     def figures(self) -> dict[str, float]:
         """Every figure by its name, standard errors as `NAME_se`; those that are NaN left out.
 
@@ -159,3 +169,23 @@ def match_result(
         seconds=seconds,
         played=games,
     )
+
+
+def as_points(estimate: Estimate) -> str:
+    """Points and standard error; a dash for what is not known.
+
+    >>> as_points(Estimate(0.5, 0.01)), as_points(Estimate(-1.0, math.nan))
+    ('+0.5000 ± 0.0100', '-1.0000 ± -')
+    """
+    return f"{as_number(estimate.value, '+.4f')} ± {as_number(estimate.se, '.4f')}"
+
+
+def as_percent(estimate: Estimate, with_error: bool = True) -> str:
+    """A share in per cent, with its standard error if wanted; without the sign."""
+    value = as_number(100 * estimate.value, ".1f")
+    return f"{value} ± {as_number(100 * estimate.se, '.1f')}" if with_error else value
+
+
+def as_number(value: float, form: str) -> str:
+    """The number in a format; a dash for NaN."""
+    return "-" if math.isnan(value) else format(value, form)

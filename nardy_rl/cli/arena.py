@@ -79,7 +79,7 @@ def run(given: list[str]) -> int:
     from rich.console import Console
 
     from nardy_rl.arena import PLY_CAP, play_match
-    from nardy_rl.arena.report import print_results, result_line
+    from nardy_rl.arena.report import print_results
     from nardy_rl.rules import set_threads
     from nardy_rl.train.stopping import StopSignals
 
@@ -106,7 +106,6 @@ def run(given: list[str]) -> int:
             should_stop=signals.wanted,
         )
     print_results(console, [result], f"{_described(rules)}, seed {seed}")
-    console.print(result_line(result), **_PLAIN)
     return INTERRUPTED if signals.wanted() else 0
 
 
