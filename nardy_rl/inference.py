@@ -28,7 +28,9 @@ from nardy_rl.rules.parallel import get_threads, map_chunks
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 """Names that `make_evaluator` knows."""
 
-_MAX_UNITS = 52 * 4 + 8  # four a place and the flags
+MAX_UNITS = 52 * 4 + 8
+"""Room for the units of one position: four a place, and the flags."""
+
 _BLOCK_ROWS = 16_384  # rows of one torch forward: input and activations stay near the caches
 
 
@@ -110,7 +112,7 @@ _OFFSETS, _FACTORS, _CHANGES = _unit_changes()
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _note_change(scratch, count, enc, side, place, before, now):
+def note_change(scratch, count, enc, side, place, before, now):
     """Append the units that differ between `before` and `now` checkers at one place."""
     kind = enc.kind[side, place]
     unit = enc.base[side, place]
@@ -122,7 +124,7 @@ def _note_change(scratch, count, enc, side, place, before, now):
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _add_units(total, base, first, units, factors, count):
+def add_units(total, base, first, units, factors, count):
     """total = base + the noted weight rows; two rows a pass halve the traffic."""
     hidden = len(total)
     for j in range(hidden):
@@ -165,7 +167,7 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
     for side in range(2):
         for place in range(26):
             if points[side, place] != 0:
-                count = _note_change(
+                count = note_change(
                     scratch, count, enc, side, place, np.int8(0), points[side, place]
                 )
     for bit in range(8):
@@ -174,7 +176,7 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
             scratch.units[count] = unit
             scratch.factors[count] = np.float32(1.0)
             count += 1
-    _add_units(base, weights.first_bias, weights.first, scratch.units, scratch.factors, count)
+    add_units(base, weights.first_bias, weights.first, scratch.units, scratch.factors, count)
     for row in range(low, high):
         count = 0
         for word in range(ROW_WORDS):
@@ -185,7 +187,7 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
                 index = 4 * word + byte
                 row_side = int(index >= 26)
                 at = index - 26 * row_side
-                count = _note_change(
+                count = note_change(
                     scratch,
                     count,
                     enc,
@@ -194,7 +196,7 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
                     points[row_side, at],
                     boards[row, row_side, at],
                 )
-        _add_units(total, base, weights.first, scratch.units, scratch.factors, count)
+        add_units(total, base, weights.first, scratch.units, scratch.factors, count)
         # Three outcomes a pass: as many running sums as hide the latency of the adds.
         for k in range(0, len(logits), 3):
             sum0 = weights.last_bias[k]
@@ -263,8 +265,8 @@ class KernelEvaluator:
             np.zeros(hidden, np.float32),
             np.zeros(hidden, np.float32),
             np.zeros(len(self.weights.last_bias), np.float32),
-            np.zeros(_MAX_UNITS, np.int64),
-            np.zeros(_MAX_UNITS, np.float32),
+            np.zeros(MAX_UNITS, np.int64),
+            np.zeros(MAX_UNITS, np.float32),
         )
 
     def distributions(self, decisions: Decisions) -> NDArray[np.float32]:

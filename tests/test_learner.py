@@ -10,8 +10,8 @@ from nardy_rl.encoding import Encoding, encode
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.net import ValueNet
 from nardy_rl.rules import set_threads, variant
-from nardy_rl.train import learner as learner_module
-from nardy_rl.train.learner import Learner, learning_rate
+from nardy_rl.train import gradient as gradient_module
+from nardy_rl.train.learner import Learner, LearnReport, learning_rate
 from nardy_rl.train.settings import LearnerSettings
 
 RULES = variant("long_nardy")
@@ -34,7 +34,7 @@ def new_learner(seed: int = 5, **settings: object) -> Learner:
     return Learner(net, ENCODING, LearnerSettings(**settings), seed, 1000)  # type: ignore[arg-type]
 
 
-def learn(learner: Learner, data: Data, batch: int = 0) -> learner_module.LearnReport:
+def learn(learner: Learner, data: Data, batch: int = 0) -> LearnReport:
     return learner.learn(*data, batch=batch, games_before=100 * batch, games=100)
 
 
@@ -63,12 +63,20 @@ def test_schedules(schedule, games, expected):
     assert learning_rate(settings, games, 1000) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("gradient", ["kernel", "torch"])
 @pytest.mark.parametrize("clip_norm", [0.0, 0.01])
-def test_updates_are_adam_on_the_mean_cross_entropy(monkeypatch, clip_norm):
+def test_updates_are_adam_on_the_mean_cross_entropy(monkeypatch, clip_norm, gradient):
     """Shards, flat weights and all, against torch's plain use on the same minibatches."""
-    monkeypatch.setattr(learner_module, "_SHARD", 7)
+    monkeypatch.setattr(gradient_module, "DENSE_SHARD", 7)
+    monkeypatch.setattr(gradient_module, "SPARSE_SHARD", 7)
     data = positions(60)
-    learner = new_learner(minibatch=20, learning_rate=0.01, clip_norm=clip_norm, weight_decay=0.1)
+    learner = new_learner(
+        minibatch=20,
+        learning_rate=0.01,
+        clip_norm=clip_norm,
+        weight_decay=0.1,
+        gradient=gradient,
+    )
     net = ValueNet(ENCODING.size, (12,), RULES.outcomes, torch.Generator().manual_seed(3))
     plain = torch.optim.AdamW(net.parameters(), lr=0.01, weight_decay=0.1)
     units, targets = torch.from_numpy(encode(RULES, *data[:2])), torch.from_numpy(data[2])
@@ -103,27 +111,30 @@ def test_fits_what_it_is_given():
 
 def test_every_position_once_an_epoch(monkeypatch):
     seen: list[int] = []
-    write = learner_module.encode_chosen
+    learner = new_learner(minibatch=10, epochs=2)
+    compute = learner.gradient.of
 
-    def spy(encoding, points, flags, chosen, out):
+    def spy(batch, chosen):
         seen.extend(chosen)
-        write(encoding, points, flags, chosen, out)
+        return compute(batch, chosen)
 
-    monkeypatch.setattr(learner_module, "encode_chosen", spy)
-    report = learn(new_learner(minibatch=10, epochs=2), positions(205))
+    monkeypatch.setattr(learner.gradient, "of", spy)
+    report = learn(learner, positions(205))
     assert report.updates == 2 * 21
     assert sorted(seen) == sorted([*range(205)] * 2)
     assert seen[:205] != seen[205:]
 
 
-def test_threads_do_not_change_a_bit(monkeypatch):
-    monkeypatch.setattr(learner_module, "_SHARD", 64)
+@pytest.mark.parametrize("gradient", ["kernel", "torch"])
+def test_threads_do_not_change_a_bit(monkeypatch, gradient):
+    monkeypatch.setattr(gradient_module, "DENSE_SHARD", 64)
+    monkeypatch.setattr(gradient_module, "SPARSE_SHARD", 64)
     data = positions(600)
     learners = []
     try:
         for threads in (1, 3):
             set_threads(threads)
-            learners.append(new_learner(minibatch=300, ema=0.9))
+            learners.append(new_learner(minibatch=300, ema=0.9, gradient=gradient))
             learn(learners[-1], data)
     finally:
         set_threads(0)

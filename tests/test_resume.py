@@ -18,9 +18,10 @@ from tensorboard.backend.event_processing.event_accumulator import (  # type: ig
 )
 
 from nardy_rl.errors import CheckpointError, ConfigError
-from nardy_rl.train import learner as learner_module
+from nardy_rl.train import gradient as gradient_module
 from nardy_rl.train import loop
 from nardy_rl.train.checkpoint import complete_checkpoints, load_trainer, newest_checkpoint
+from nardy_rl.train.learner import Learner
 from nardy_rl.train.loop import TrainResult
 from nardy_rl.train.settings import TrainSettings
 
@@ -129,19 +130,25 @@ def test_a_signal_while_playing_saves_and_returns(tmp_path, unbroken, monkeypatc
 def test_a_signal_while_learning_leaves_no_half_batch(tmp_path, monkeypatch):
     recipe = {**EVERYTHING, "learner": {**EVERYTHING["learner"], "minibatch": 64}}
     run(settings(recipe), tmp_path / "whole")
-    write, calls = learner_module.encode_chosen, []
+    learn, write, batches, calls = Learner.learn, gradient_module.encode_chosen, [], []
+
+    def counted(*args, **options):
+        batches.append(options["batch"])
+        return learn(*args, **options)
 
     def interrupted(*args):
-        calls.append(1)
-        if len(calls) == 7:  # in the second batch: each has two epochs of two blocks
-            os.kill(os.getpid(), signal.SIGTERM)
+        if batches[-1] == 1:
+            calls.append(1)
+            if len(calls) == 3:  # some minibatches of the second batch are learned from already
+                os.kill(os.getpid(), signal.SIGTERM)
         write(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(learner_module, "encode_chosen", interrupted)
+        patch.setattr(Learner, "learn", counted)
+        patch.setattr(gradient_module, "encode_chosen", interrupted)
         result = run(settings(recipe), tmp_path / "parts")
     assert result.stopped_by == "SIGTERM"
-    assert len(calls) == 7
+    assert len(calls) == 3
     assert result.games == BATCH
     run(settings(recipe), tmp_path / "parts", resume=True)
     assert content(tmp_path / "parts") == content(tmp_path / "whole")

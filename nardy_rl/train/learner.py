@@ -8,7 +8,6 @@ that a resumed run repeats an unbroken one bit for bit.
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -18,21 +17,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
-from nardy_rl.encoding import Encoding, encode_chosen
+from nardy_rl.encoding import Encoding
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.net import ValueNet
-from nardy_rl.rules.parallel import map_chunks
+from nardy_rl.train.gradient import Batch, make_gradient
 from nardy_rl.train.settings import LearnerSettings
-
-_BLOCK = 8
-"""Minibatches encoded at one go: enough to be worth the threads, few enough for the cache."""
-
-_SHARD = 512
-"""Positions whose gradient one thread computes. The shards are the same for any number of threads,
-and torch itself runs single-threaded: OpenMP's threads spin at every barrier, which on a shared
-machine made an update fifty times slower, and a minibatch this small is worth few barriers."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +108,7 @@ class Learner:
         self._step = torch.zeros(())
         self.optimizer.state[self._weights] = {"step": self._step, **self._moments}
         self._average = self._weights.detach().clone() if settings.ema else None
-        self._rows = torch.empty((0, encoding.size))
+        self.gradient = make_gradient(net, encoding, settings.gradient)
 
     def _parts(self, flat: Tensor) -> list[Tensor]:
         """Views of a flat tensor in the shapes of the net's parameters."""
@@ -161,10 +151,9 @@ class Learner:
         total, settings = len(points), self.settings
         per_epoch = max(1, -(-total // settings.minibatch))
         edges = [i * total // per_epoch for i in range(per_epoch + 1)]
-        widest = min(total, _BLOCK * -(-total // per_epoch))
-        if len(self._rows) < widest:
-            self._rows = torch.empty((widest, self.encoding.size))
-        rows = self._rows.numpy()
+        data = Batch(
+            np.ascontiguousarray(points), np.ascontiguousarray(flags), np.ascontiguousarray(targets)
+        )
         all_targets = torch.from_numpy(targets)
         updates = settings.epochs * per_epoch
         losses, norms = torch.empty(updates), torch.empty(updates)
@@ -174,18 +163,11 @@ class Learner:
             for part in range(per_epoch):
                 check()
                 update = epoch * per_epoch + part
-                first, stop = edges[part], edges[part + 1]
-                if part % _BLOCK == 0:
-                    block_start = first
-                    block = order[first : edges[min(part + _BLOCK, per_epoch)]]
-                    encode_chosen(self.encoding, points, flags, block, rows)
                 rate = learning_rate(
                     settings, games_before + games * update / updates, self.horizon_games
                 )
                 losses[update], norms[update] = self._update(
-                    self._rows[first - block_start : stop - block_start],
-                    all_targets[torch.from_numpy(order[first:stop])],
-                    rate,
+                    data, order[edges[part] : edges[part + 1]], rate
                 )
         loss, norm = float(losses.mean()), float(norms.mean())
         if not (math.isfinite(loss) and math.isfinite(norm)):
@@ -200,20 +182,9 @@ class Learner:
             loss, loss - entropy, norm, rate, updates, total * settings.epochs, seconds
         )
 
-    def _update(self, rows: Tensor, targets: Tensor, rate: float) -> tuple[Tensor, Tensor]:
+    def _update(self, data: Batch, chosen: NDArray[np.int64], rate: float) -> tuple[float, Tensor]:
         """One step of Adam on the mean cross entropy; returns that and the gradient's length."""
-        edges = range(0, len(rows), _SHARD)
-
-        def work(first: int, stop: int) -> list[tuple[Tensor, Tensor]]:
-            torch.set_num_threads(1)  # of this thread; see _SHARD
-            return [self._gradient(rows, targets, edge) for edge in edges[first:stop]]
-
-        parts = map_chunks(work, len(edges), min_chunk=1)
-        # Summed in the shards' order, so that the number of threads changes nothing.
-        (loss, gradient), *others = itertools.chain.from_iterable(parts)
-        for more, summand in others:
-            loss += more
-            gradient += summand
+        loss, gradient = self.gradient.of(data, chosen)
         norm = torch.linalg.vector_norm(gradient)
         if self.settings.clip_norm:
             gradient *= (self.settings.clip_norm / norm).clamp(max=1.0)
@@ -226,14 +197,6 @@ class Learner:
             decay = min(self.settings.ema, (1.0 + updates) / (10.0 + updates))
             self._average.lerp_(self._weights.detach(), 1.0 - decay)
         return loss, norm
-
-    def _gradient(self, rows: Tensor, targets: Tensor, first: int) -> tuple[Tensor, Tensor]:
-        """One shard's share of the mean cross entropy and of its flat gradient."""
-        logits = self.net(rows[first : first + _SHARD])
-        loss = functional.cross_entropy(logits, targets[first : first + _SHARD], reduction="sum")
-        loss = loss / len(rows)
-        gradients = torch.autograd.grad(loss, self._parameters)
-        return loss.detach(), torch.cat([gradient.flatten() for gradient in gradients])
 
     def state(self) -> dict[str, Tensor]:
         """Everything that `learn` changes, by name, as copies: what a checkpoint must hold."""

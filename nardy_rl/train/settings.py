@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from nardy_rl.errors import ConfigError
 
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
+GRADIENTS = ("auto", "kernel", "torch")
 SCHEDULES = ("constant", "linear", "cosine", "step")
 
 Record = TypeVar("Record")
@@ -128,6 +129,7 @@ class LearnerSettings:
         clip_norm: longest gradient; 0 for no limit.
         ema: decay an update of the averaged weights, which then are what is saved and measured;
             0 for none.
+        gradient: what computes it; `auto` takes the kernel for nets with one hidden layer.
     """
 
     minibatch: int = 1024
@@ -143,8 +145,10 @@ class LearnerSettings:
     weight_decay: float = 0.0
     clip_norm: float = 0.0
     ema: float = 0.0
+    gradient: str = "auto"
 
     def __post_init__(self) -> None:
+        _one_of("learner.gradient", self.gradient, GRADIENTS)
         _whole("learner.minibatch", self.minibatch, at_least=1, at_most=10_000_000)
         _whole("learner.epochs", self.epochs, at_least=1, at_most=1000)
         _real("learner.learning_rate", self.learning_rate, 0.0, 10.0, above=True)
