@@ -198,14 +198,21 @@ def test_a_net_takes_the_best_equity_and_final_scores_exactly(
 
 @pytest.mark.parametrize("hidden", [(150,), (33, 21)])
 @pytest.mark.parametrize("evaluator", ["float32", "bfloat16"])
-def test_a_dense_net_chooses_the_same_in_any_company(
-    hidden: tuple[int, ...], evaluator: str
+def test_a_dense_net_values_and_chooses_alike_in_any_company(
+    hidden: tuple[int, ...], evaluator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = variant("backgammon")
     player = NetPlayer(rules, new_net(rules, hidden), evaluator=evaluator)
+    distributions, seen = player.evaluator.distributions, []
+
+    def watched(decisions: Decisions) -> np.ndarray:
+        seen.append(distributions(decisions).copy())
+        return seen[-1]
+
+    monkeypatch.setattr(player.evaluator, "distributions", watched)
     decisions, rolls = decisions_of("backgammon")
     together = choose(player, decisions, rolls) - decisions.legal.offsets[:-1]
-    for b in range(0, len(rolls), 17):
+    for b in range(0, len(rolls), 7):
         low, high = decisions.legal.offsets[b : b + 2]
         alone = Decisions(
             decisions.points[b : b + 1],
@@ -218,6 +225,7 @@ def test_a_dense_net_chooses_the_same_in_any_company(
             ),
         )
         assert choose(player, alone, rolls[b : b + 1]) == together[b]
+        assert (seen[-1][: high - low] == seen[0][low:high]).all(), "to the last bit"
 
 
 def saved(parent: Path, rules: Rules, games: int = 300) -> Path:
