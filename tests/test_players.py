@@ -196,8 +196,8 @@ def test_a_net_takes_the_best_equity_and_final_scores_exactly(
     assert ended, "some decisions end the game"
 
 
-# Widths in whole cache lines, as those of the configs: with others, rows lie at changing alignments,
-# and MKL's product for few outputs rounds by them.
+# Widths in whole cache lines, as those of the deep nets in the configs: with others, rows lie at
+# changing alignments, and MKL's product for few outputs rounds by them.
 @pytest.mark.parametrize("hidden", [(160,), (48, 32)])
 @pytest.mark.parametrize("evaluator", ["float32", "bfloat16"])
 def test_a_dense_net_values_and_chooses_alike_in_any_company(
