@@ -44,8 +44,10 @@ def test_a_run_makes_its_own_folder_with_net_config_and_events(nowhere: Path) ->
 def test_twice_as_long_is_once_and_resumed_to_the_bit(
     nowhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["train", *TINY, "run_dir=whole", "budget.games=80"]) == 0
-    assert cli.main(["train", *TINY, "run_dir=parts"]) == 0
+    # The schedule's length is said, else it is the budget's, which differs.
+    tiny = [*TINY, "train.learner.horizon_games=80"]
+    assert cli.main(["train", *tiny, "run_dir=whole", "budget.games=80"]) == 0
+    assert cli.main(["train", *tiny, "run_dir=parts"]) == 0
     assert cli.main(["train", "resume=parts", "budget.games=80"]) == 0
     assert model(nowhere / "whole", 80) == model(nowhere / "parts", 80)
     capsys.readouterr()
@@ -78,8 +80,7 @@ def test_a_net_of_another_shape_is_refused_before_a_folder_is_made(
     assert list(nowhere.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_ends_well(nowhere: Path, number: signal.Signals) -> None:
+def test_ctrl_c_saves_and_ends_well(nowhere: Path) -> None:
     words = [*TINY, "budget.games=10_000_000", "checkpoint.every_games=20", "run_dir=stopped"]
     command = [sys.executable, "-m", "nardy_rl", "train", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -90,7 +91,7 @@ def test_a_signal_saves_and_ends_well(nowhere: Path, number: signal.Signals) -> 
             assert process.poll() is None
             assert time.monotonic() - started < 120
             time.sleep(0.1)
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         assert process.wait(timeout=120) == 0
     finally:
         process.kill()
