@@ -17,6 +17,7 @@ import torch
 from numba import njit
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn import functional
 
 from nardy_rl.encoding import LINEAR, UNARY, Encoding, encode, unary_level
 from nardy_rl.errors import ConfigError
@@ -31,7 +32,11 @@ EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 MAX_UNITS = 52 * 4 + 8
 """Room for the units of one position: four a place, and the flags."""
 
-_BLOCK_ROWS = 16_384  # rows of one torch forward: input and activations stay near the caches
+# Rows of one torch forward: activations stay near the caches. Every forward has exactly so many,
+# the last filled up: the last bits of a matrix product can depend on how many rows there are,
+# and a choice must not depend on the other decisions of its batch.
+_BLOCK_ROWS = 384
+_DEVICE_ROWS = 12_288  # and on an accelerator
 
 
 class Decisions(NamedTuple):
@@ -322,6 +327,7 @@ class FloatEvaluator:
         self.encoding = encoding
         self.device = torch.device(device)
         self.dtype = dtype
+        self._block = _BLOCK_ROWS if self.device.type == "cpu" else _DEVICE_ROWS
         self.net = net
         if dtype != torch.float32 or self.device.type != "cpu":
             self.net = ValueNet(net.inputs, net.hidden, net.outcomes)
@@ -344,15 +350,23 @@ class FloatEvaluator:
     ) -> NDArray[np.float32]:
         """Distributions float32[N, K] of positions int8[N, 2, 26], seen by who just moved."""
         out = np.empty((len(points), len(self.net.outcomes)), np.float32)
-        if torch.get_num_threads() != get_threads():
-            torch.set_num_threads(get_threads())
-        with torch.inference_mode():
-            for low in range(0, len(points), _BLOCK_ROWS):
-                part = slice(low, low + _BLOCK_ROWS)
-                rungs = None if pending is None else pending[part]
-                units = torch.from_numpy(encode(self.encoding, points[part], flags[part], rungs))
-                logits = self.net(units.to(device=self.device, dtype=self.dtype)).float()
-                out[part] = torch.softmax(logits, 1).cpu().numpy()
+        starts = range(0, len(points), self._block)
+
+        def work(first: int, stop: int) -> None:
+            # Torch's own threads would spin at the end of every layer; whole blocks on threads
+            # of ours meet once. The setting belongs to the thread that makes it.
+            torch.set_num_threads(1)
+            with torch.inference_mode():
+                for low in starts[first:stop]:
+                    part = slice(low, low + self._block)
+                    rungs = None if pending is None else pending[part]
+                    rows = encode(self.encoding, points[part], flags[part], rungs)
+                    units = torch.from_numpy(rows).to(device=self.device, dtype=self.dtype)
+                    units = functional.pad(units, (0, 0, 0, self._block - len(rows)))
+                    shares = torch.softmax(self.net(units).float(), 1)
+                    out[part] = shares[: len(rows)].cpu().numpy()
+
+        map_chunks(work, len(starts), min_chunk=1)
         return out
 
 
