@@ -17,7 +17,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nardy_rl.env import TRUNCATED, Tables, advance, deal, new_tables
-from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator, evaluate_candidates
+from nardy_rl.incremental import evaluate_candidates
+from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
 from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch

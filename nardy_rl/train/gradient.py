@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from nardy_rl.encoding import Encoding, encode_chosen
 from nardy_rl.errors import ConfigError
-from nardy_rl.inference import MAX_UNITS, add_units, note_change
+from nardy_rl.incremental import MAX_UNITS, add_units, note_change
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.parallel import map_chunks
 
