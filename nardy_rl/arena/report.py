@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -23,8 +22,9 @@ def result_table(results: Sequence[MatchResult], title: str | None = None) -> Ta
     columns = ["player", "against", "points a game", "won %", "mars %"]
     columns += ["koks %"] if 3 in outcomes else []
     columns += ["drawn %"] if 0 in outcomes else []
-    columns += ["plies", "games", "games/s"]
-    table = Table(title=title, title_justify="left", title_style="bold")
+    columns += ["plies", "games"]
+    # Without lines it fits 80 columns where the players' names are short.
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for index, name in enumerate(columns):
         table.add_column(
             name, justify="left" if index < 2 else "right", overflow="fold", no_wrap=index > 1
@@ -37,17 +37,19 @@ def result_table(results: Sequence[MatchResult], title: str | None = None) -> Ta
 def print_results(
     console: Console, results: Sequence[MatchResult], title: str | None = None
 ) -> None:
-    """The table, then what has to be said of it; without lines and colours off a terminal."""
-    table = result_table(results, title)
-    if console.is_terminal:
-        table.box = box.ROUNDED
-        console.print(table)
-    else:
-        # As wide as it needs to be: there is no window, whatever rich takes for its width.
-        table.box, table.pad_edge = None, False
-        Console(file=console.file, width=_WIDE).print(table, highlight=False)
+    """The table, then what has to be said of it; plain text off a terminal."""
+    # There as wide as it needs to be: there is no window, whatever rich takes for its width.
+    wide = console if console.is_terminal else Console(file=console.file, width=_WIDE)
+    wide.print(result_table(results, title), highlight=False)
     console.print(
         "± one standard error, by pairs of games on the same dice; mars and koks: won : lost",
+        soft_wrap=True,
+        highlight=False,
+    )
+    played = sum(result.played.score.size for result in results)
+    seconds = sum(result.seconds for result in results)
+    console.print(
+        f"{played:,} games in {seconds:,.1f} s, {played / max(seconds, 1e-9):,.0f} games/s",
         soft_wrap=True,
         highlight=False,
     )
@@ -91,7 +93,5 @@ def _cell(result: MatchResult, column: str) -> str:
             return as_percent(result.draw)
         case "plies":
             return as_number(result.plies, ".1f")
-        case "games":
-            return f"{result.games:,}"
         case _:
-            return as_number(result.games_per_second, ",.0f")
+            return f"{result.games:,}"

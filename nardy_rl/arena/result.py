@@ -175,9 +175,9 @@ def as_points(estimate: Estimate) -> str:
     """Points and standard error; a dash for what is not known.
 
     >>> as_points(Estimate(0.5, 0.01)), as_points(Estimate(-1.0, math.nan))
-    ('+0.5000 ± 0.0100', '-1.0000 ± -')
+    ('+0.500 ± 0.010', '-1.000 ± -')
     """
-    return f"{as_number(estimate.value, '+.4f')} ± {as_number(estimate.se, '.4f')}"
+    return f"{as_number(estimate.value, '+.3f')} ± {as_number(estimate.se, '.3f')}"
 
 
 def as_percent(estimate: Estimate, with_error: bool = True) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -65,6 +66,9 @@ LINE_SECONDS = 10.0
 
 INTERRUPTED = 130
 
+SHORT = 12
+"""Longer names, such as paths, are `a` and `b` in the table; above it stands who is who."""
+
 
 def run(given: list[str]) -> int:
     """Play the match that the words ask for and print its table."""
@@ -105,7 +109,12 @@ def run(given: list[str]) -> int:
             progress=progress,
             should_stop=signals.wanted,
         )
-    print_results(console, [result], f"{_described(rules)}, seed {seed}")
+    shown = dataclasses.replace(
+        result,
+        a=a.name if len(a.name) <= SHORT else "a",
+        b=b.name if len(b.name) <= SHORT else "b",
+    )
+    print_results(console, [shown], f"{_described(rules)}, seed {seed}")
     return INTERRUPTED if signals.wanted() else 0
 
 
