@@ -79,6 +79,11 @@ def generate_batch(
     Pass `Rules.kernel`; arrays must be C-contiguous with the dtypes named.
     """
     total = len(points)
+    if total == 0:
+        nothing = LegalAfterstates(
+            np.empty((0, 2, 26), np.int8), np.zeros(1, np.int64), np.empty(0, np.int8)
+        )
+        return nothing, np.empty(0, np.int64)
     counts = np.zeros(total, np.int64)
     used = np.zeros(total, np.int8)
 
@@ -139,17 +144,15 @@ def legal_afterstates(
     >>> legal_afterstates(variant("backgammon"), start[None], [[3, 1]]).offsets
     array([ 0, 16])
     """
-    board = np.ascontiguousarray(points, np.int8)
+    board = checked("points", points, 0, rules.checkers).astype(np.int8)
     if board.ndim != 3 or board.shape[1:] != (2, 26):
         raise ValueError(f"points has shape {board.shape}; int8[B, 2, 26] is needed")
     total = len(board)
-    dice = np.ascontiguousarray(rolls, np.int8)
+    if (board.sum(2, dtype=np.int64) != rules.checkers).any():
+        raise ValueError(f"points must hold {rules.checkers} checkers a side")
+    dice = checked("rolls", rolls, 1, 6).astype(np.int8)
     if dice.shape != (total, 2):
         raise ValueError(f"rolls has shape {dice.shape}; int8[{total}, 2] is needed")
-    if total and (dice.min() < 1 or dice.max() > 6):
-        raise ValueError("rolls holds a die outside 1..6")
-    if total and (board.min() < 0 or (board.sum(2, dtype=np.int64) != rules.checkers).any()):
-        raise ValueError(f"points must hold {rules.checkers} checkers a side, none negative")
     bits = flag_bits(total, first_turn) if flags is None else _per_position(flags, total, "flags")
     rungs = np.zeros(total, np.uint8)
     if pending is not None:
@@ -170,8 +173,20 @@ def flag_bits(total: int, first_turn: ArrayLike | None) -> NDArray[np.uint8]:
     raise ValueError(f"first_turn has shape {turns.shape}; bool[{total}] or bool[{total}, 2]")
 
 
+def checked(name: str, values: ArrayLike, low: int, high: int) -> NDArray[np.integer]:
+    """`values` as a C-contiguous array of whole numbers low..high; ValueError for any other."""
+    array = np.ascontiguousarray(values)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        raise ValueError(f"{name} has dtype {array.dtype}; whole numbers are needed")
+    if array.min() < low or array.max() > high:
+        raise ValueError(f"{name} holds {array.min()}..{array.max()}; {low}..{high} are allowed")
+    return array
+
+
 def _per_position(values: ArrayLike, total: int, name: str) -> NDArray[np.uint8]:
-    array: NDArray[np.uint8] = np.ascontiguousarray(values, np.uint8)
+    array = checked(name, values, 0, 255).astype(np.uint8)
     if array.shape != (total,):
         raise ValueError(f"{name} has shape {array.shape}; uint8[{total}] is needed")
     return array

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.errors import InvalidPosition
-from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.batch import checked, generate_batch
 from nardy_rl.rules.board import (
     FIRST_TURN,
     OPPONENT_FIRST_TURN,
@@ -92,7 +92,10 @@ class Position:
     moved: bool = False
 
     def __post_init__(self) -> None:
-        points = np.array(self.points, np.int8)
+        try:
+            points = checked("points", self.points, -128, 127).astype(np.int8)
+        except ValueError as error:
+            raise InvalidPosition(str(error)) from error
         if points.shape != (2, 26):
             raise InvalidPosition(f"points has shape {points.shape}; int8[2, 26] is needed")
         points.flags.writeable = False
@@ -212,7 +215,7 @@ class Position:
         >>> [str(play) for play in Position.start(variant("long_nardy")).plays((6, 5))]
         ['24/13']
         """
-        if len(roll) != 2 or not all(1 <= int(die) <= 6 for die in roll):
+        if len(roll) != 2 or any(die not in range(1, 7) for die in roll):
             raise ValueError(f"roll {roll!r} is not two dice of 1..6")
         if self.moved:
             raise ValueError("this position is seen by the player who just moved; flip() it first")
