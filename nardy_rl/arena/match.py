@@ -29,8 +29,8 @@ from nardy_rl.rules.scoring import NOT_OVER
 PLY_CAP = 2000
 """Decisions after which a game is truncated: far beyond what any baseline needs to finish."""
 
-BLOCK_PAIRS = 2048
-"""Pairs played at once. Results do not depend on it; some 60 MB of candidates do."""
+BLOCK_PAIRS = 1024
+"""Pairs played at once. Results do not depend on it; memory and the steps of progress do."""
 
 _MOST = 2**63 - 1
 

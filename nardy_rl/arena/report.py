@@ -15,7 +15,7 @@ _WIDE = 10_000
 def result_table(results: Sequence[MatchResult], title: str | None = None) -> Table:
     """A row for each match; print it with `print_results`, or with any rich console.
 
-    `mars` and `koks` are shares won : lost. Columns that no game of the list can fill are left
+    `mars` and `koks` are shares won:lost. Columns that no game of the list can fill are left
     out.
     """
     outcomes = {score for result in results for score in result.rules.outcomes}
@@ -42,7 +42,7 @@ def print_results(
     wide = console if console.is_terminal else Console(file=console.file, width=_WIDE)
     wide.print(result_table(results, title), highlight=False)
     console.print(
-        "± one standard error, by pairs of games on the same dice; mars and koks: won : lost",
+        "± one standard error, by pairs of games on the same dice; mars and koks: won:lost",
         soft_wrap=True,
         highlight=False,
     )
@@ -86,9 +86,9 @@ def _cell(result: MatchResult, column: str) -> str:
         case "won %":
             return as_percent(result.win)
         case "mars %":
-            return f"{as_percent(result.mars, False)} : {as_percent(result.lost_mars, False)}"
+            return f"{as_percent(result.mars, False)}:{as_percent(result.lost_mars, False)}"
         case "koks %":
-            return f"{as_percent(result.koks, False)} : {as_percent(result.lost_koks, False)}"
+            return f"{as_percent(result.koks, False)}:{as_percent(result.lost_koks, False)}"
         case "drawn %":
             return as_percent(result.draw)
         case "plies":
