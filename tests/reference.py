@@ -302,8 +302,9 @@ def _side(rules: Any, counts: Mapping[int, int] | Sequence[int]) -> Side:
 
 
 def _counts(board: Board) -> Result:
-    mine = board.plain + board.hitters
-    return (
-        tuple(mine.count(place) for place in range(26)),
-        tuple(board.opp.count(place) for place in range(26)),
-    )
+    mine, his = [0] * 26, [0] * 26
+    for place in board.plain + board.hitters:
+        mine[place] += 1
+    for place in board.opp:
+        his[place] += 1
+    return tuple(mine), tuple(his)
