@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from nardy_rl import cli
+from nardy_rl.errors import CheckpointError
 
 TINY = ["debug=fast", "variant=hypergammon", "checkpoint.every_seconds=0"]
 
@@ -96,3 +97,17 @@ def test_ctrl_c_saves_and_ends_well(nowhere: Path) -> None:
     finally:
         process.kill()
     assert cli.main(["train", "resume=stopped", "budget.games=1"]) == 0
+
+
+def test_a_job_that_fails_is_one_line(
+    nowhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise CheckpointError("x/checkpoints: cannot save the checkpoint: No space left on device")
+
+    monkeypatch.setattr("nardy_rl.train.loop.train", full)
+    for words in ([], ["-m", "seed=1,2"]):
+        assert cli.main(["train", *TINY, *words]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("error: x/checkpoints: cannot save")
+        assert err.count("\n") == 1

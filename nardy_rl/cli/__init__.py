@@ -114,7 +114,7 @@ def failed(error: Exception, *, status: int, debug: bool) -> int:
     if isinstance(error, OSError):
         text = error.strerror or text
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            text = "the disk is full; the last checkpoint is intact"
+            text = "the disk is full; what was saved before is intact"
         if error.filename:
             text = f"{error.filename}: {text}"
     # One line: Hydra's and torch's messages can hold several.

@@ -109,8 +109,18 @@ def _hydra(words: Sequence[str]) -> None:
         hydra.main(version_base="1.3", config_path=str(config_dir()), config_name=TRAIN)(_job)()
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(str(error).strip().splitlines()[0]) from error
+    except _Failed as failed:
+        raise failed.error from failed
     finally:
         sys.argv = before
+
+
+class _Failed(BaseException):
+    """Carries an error out of a job past Hydra, which would print lines of its own."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 def _job(config: DictConfig) -> float | None:
@@ -119,8 +129,11 @@ def _job(config: DictConfig) -> float | None:
     from omegaconf import OmegaConf
 
     plain = OmegaConf.to_container(config, resolve=True)
-    settings = settings_from(typing.cast("dict[str, Any]", plain))
-    return _train(settings, Path(HydraConfig.get().runtime.output_dir), resume=False)
+    try:
+        settings = settings_from(typing.cast("dict[str, Any]", plain))
+        return _train(settings, Path(HydraConfig.get().runtime.output_dir), resume=False)
+    except Exception as error:
+        raise _Failed(error) from error
 
 
 def _resume(path: Path, words: Sequence[str]) -> int:
