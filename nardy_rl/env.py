@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.errors import ConfigError
+from nardy_rl.errors import ConfigError, whole_number
 from nardy_rl.rules.batch import LegalAfterstates, generate_batch
 from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN, STARTED, turn_flags
 from nardy_rl.rules.dice import (
@@ -133,7 +133,8 @@ def advance(rules, seed, tables, t, after, ply_cap):
 
 
 @njit(nogil=True, cache=True)
-def _deal_range(low, high, rules, start, seed, tables, first_game):
+def deal_range(low, high, rules, start, seed, tables, first_game):
+    """`deal` games first_game + t on tables low..high-1; their dice decide who starts."""
     for t in range(low, high):
         deal(rules, start, seed, tables, t, first_game + t, -1)
 
@@ -227,19 +228,16 @@ class Env:
     """
 
     def __init__(self, rules: Rules, games: int, seed: int = 0, ply_cap: int = 1000) -> None:
-        if games < 1:
-            raise ConfigError(f"games={games} is not allowed; 1 or more")
-        if seed < 0:
-            raise ConfigError(f"seed={seed} is not allowed; 0 or more")
-        if ply_cap < 1:
-            raise ConfigError(f"ply_cap={ply_cap} is not allowed; 1 or more")
+        if not isinstance(rules, Rules):
+            raise ConfigError(f"rules={rules!r} is not allowed; the result of variant(name)")
+        games = whole_number("games", games, 1, 10_000_000)
         self.rules = rules
-        self.seed = int(seed)
-        self.ply_cap = int(ply_cap)
+        self.seed = whole_number("seed", seed, 0, 2**63 - 1)
+        self.ply_cap = whole_number("ply_cap", ply_cap, 1, 2**31 - 1)
         self.tables = new_tables(games)
         self._start = rules.start_points()
         self._legal: LegalAfterstates | None = None
-        run_chunks(_deal_range, games, rules.kernel, self._start, self.seed, self.tables, 0)
+        run_chunks(deal_range, games, rules.kernel, self._start, self.seed, self.tables, 0)
 
     @property
     def points(self) -> NDArray[np.int8]:
@@ -265,9 +263,8 @@ class Env:
         """The results among which each player must choose now."""
         if self._legal is None:
             t = self.tables
-            self._legal = generate_batch(self.rules.kernel, t.points, t.flags, t.pending, t.rolls)[
-                0
-            ]
+            kernel = self.rules.kernel
+            self._legal, _ = generate_batch(kernel, t.points, t.flags, t.pending, t.rolls)
         return self._legal
 
     def step(self, choice: NDArray[np.int64]) -> Finished:
@@ -278,6 +275,8 @@ class Env:
         """
         legal = self.legal()
         tables = self.tables
+        if np.asarray(choice).dtype.kind not in "iu":
+            raise ValueError(f"choice has dtype {np.asarray(choice).dtype}; int64 is needed")
         chosen = np.asarray(choice, np.int64)
         counts = np.diff(legal.offsets)
         if chosen.shape != counts.shape:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 __all__ = [
     "AmbiguousPlay",
     "CheckpointError",
@@ -9,6 +11,7 @@ __all__ = [
     "IllegalPlay",
     "InvalidPosition",
     "InvalidText",
+    "whole_number",
 ]
 
 
@@ -34,3 +37,25 @@ class IllegalPlay(ValueError):
 
 class AmbiguousPlay(ValueError):
     """A readable play that fits several legal results; the message lists them."""
+
+
+def whole_number(
+    name: str,
+    value: object,
+    at_least: int,
+    at_most: int,
+    error: type[ValueError] = ConfigError,
+) -> int:
+    """`value` as an int of at_least..at_most; anything else raises `error`, naming the field.
+
+    >>> whole_number("games", 2.5, 1, 10)
+    Traceback (most recent call last):
+    nardy_rl.errors.ConfigError: games=2.5 is not allowed; whole numbers 1..10
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = at_least - 1
+    if not at_least <= number <= at_most or isinstance(value, bool):
+        raise error(f"{name}={value!r} is not allowed; whole numbers {at_least}..{at_most}")
+    return number

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.env import TRUNCATED, Tables, advance, deal, new_tables
+from nardy_rl.env import TRUNCATED, Tables, advance, deal, deal_range, new_tables
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
 from nardy_rl.rules.batch import generate_batch
@@ -336,12 +336,6 @@ def _episodes(
 
 
 @njit(nogil=True, cache=True)
-def _deal_batch(low, high, rules, start, seed, tables, first_game):
-    for t in range(low, high):
-        deal(rules, start, seed, tables, t, first_game + t, -1)
-
-
-@njit(nogil=True, cache=True)
 def _advance_live(low, high, rules, seed, tables, live, rows, boards, ply_cap, results):
     for i in range(low, high):
         results[live[i]] = advance(rules, seed, tables, live[i], boards[rows[i]], ply_cap)
@@ -361,7 +355,7 @@ def collect_lockstep(
     """`collect`, one decision of every game at a time, for any evaluator."""
     kernel = rules.kernel
     tables = new_tables(games)
-    run_chunks(_deal_batch, games, kernel, rules.start_points(), seed, tables, first_game)
+    run_chunks(deal_range, games, kernel, rules.start_points(), seed, tables, first_game)
     results = np.full(games, NOT_OVER, np.int8)
     live = np.arange(games)
     steps: list[tuple[NDArray[np.int64], Record]] = []

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from nardy_rl.errors import InvalidPosition
+from nardy_rl.env import Env
+from nardy_rl.errors import ConfigError, InvalidPosition
 from nardy_rl.rules import Position, legal_afterstates, variant
 
 RULES = variant("backgammon")
@@ -57,3 +58,55 @@ def test_an_empty_batch_has_no_results():
 def test_checkers_must_add_up():
     with pytest.raises(ValueError, match="15 checkers a side"):
         legal_afterstates(RULES, _points(4), [[3, 1]])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"me": {24: 14.5, 23: 1}},
+        {"me": {24.9: 15}},
+        {"me": {"a": 15}},
+        {"me": {24: "15"}},
+        {"me": {24: True, 23: 14}},
+        {"me": {26: 15}},
+        {"me": {-1: 15}},
+        {"me": 5},
+        {"me_off": "x"},
+        {"me_off": 10**30},
+        {"me_off": -1},
+        {"first_turn": 3},
+    ],
+)
+def test_from_points_takes_whole_numbers_only(wrong):
+    given = {"me": {24: 15}, "opp": {24: 15}, **wrong}
+    with pytest.raises(InvalidPosition, match="is not allowed"):
+        Position.from_points(variant("long_nardy"), **given)
+
+
+def test_impossible_boards_have_no_plays():
+    crowd = np.zeros((2, 26), np.int8)
+    crowd[:, 24] = 24
+    with pytest.raises(InvalidPosition, match="wrong count"):
+        Position(variant("long_nardy"), crowd).plays((1, 1))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"games": "a"},
+        {"games": 10**12},
+        {"seed": 2**64},
+        {"seed": 1.5},
+        {"ply_cap": 1.5},
+        {"rules": None},
+    ],
+)
+def test_an_environment_takes_whole_numbers_only(wrong):
+    given = {"rules": RULES, "games": 2, "seed": 1, **wrong}
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        Env(**given)
+
+
+def test_a_choice_is_a_whole_number():
+    with pytest.raises(ValueError, match="choice has dtype"):
+        Env(RULES, 2).step(np.full(2, 0.9))

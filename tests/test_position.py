@@ -25,7 +25,7 @@ def test_from_points_names_every_reason() -> None:
 
 @pytest.mark.parametrize("point", [-1, 0, 26])
 def test_from_points_refuses_places_that_are_no_points(point: int) -> None:
-    with pytest.raises(InvalidPosition, match=f"me has point {point}"):
+    with pytest.raises(InvalidPosition, match=f"me point={point}"):
         Position.from_points(BACKGAMMON, me={point: 15}, opp={6: 15})
 
 

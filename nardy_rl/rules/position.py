@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.errors import InvalidPosition
+from nardy_rl.errors import InvalidPosition, whole_number
 from nardy_rl.rules.batch import checked, generate_batch
 from nardy_rl.rules.board import (
     FIRST_TURN,
@@ -125,39 +125,29 @@ class Position:
         first_turn: tuple[bool, bool] = (False, False),
         started: bool = True,
     ) -> Position:
-        """A position from {point: checkers} of each side, each in its own numbering.
+        """A position from {point: checkers} of each side, each in its own numbering, 25 the bar.
 
         `first_turn` says whether my and the opponent's first turn is still to come, `started`
         whether I began the game; both are dropped where the variant does not read them.
 
-        Raises:
-            InvalidPosition: naming every structural reason (checkers that do not add up, a
-                point outside 1..25, both sides on one point ...). Positions that only no
-                legal game reaches, like a forbidden prime, are accepted: see `status`.
+        Raises InvalidPosition naming every structural reason (checkers that do not add up, both
+        sides on one point ...). What merely no legal game reaches is accepted: see `status`.
         """
-        points = np.zeros((2, 26), np.int64)
-        reasons = []
-        sides = ((me, me_off, me_bar, "me"), (opp, opp_off, opp_bar, "opp"))
-        for row, (side, off, bar, name) in enumerate(sides):
-            for point, count in side.items():
-                if not 1 <= int(point) <= BAR:
-                    reasons.append(f"{name} has point {point}; points are 1..24, 25 is the bar")
-                elif not 0 <= count <= rules.checkers:
-                    reasons.append(f"{name} has {count} checkers on {point}; 0..{rules.checkers}")
-                else:
-                    points[row, int(point)] += count
-            points[row, OFF] += off
-            points[row, BAR] += bar
-        if not reasons and (points.min() < 0 or points.max() > 127):
-            reasons.append("off and bar counts must lie in 0..127")
+        reasons: list[str] = []
+        points = [
+            _counted("me", me, me_off, me_bar, rules.checkers, reasons),
+            _counted("opp", opp, opp_off, opp_bar, rules.checkers, reasons),
+        ]
         if reasons:
             raise InvalidPosition("; ".join(reasons))
+        if not isinstance(first_turn, Sequence) or len(first_turn) != 2:
+            raise InvalidPosition(f"first_turn={first_turn!r} is not allowed; (mine, opponent's)")
         flags = (
             FIRST_TURN * bool(first_turn[0])
             | OPPONENT_FIRST_TURN * bool(first_turn[1])
             | STARTED * bool(started)
         )
-        position = cls(rules, points.astype(np.int8), flags)
+        position = cls(rules, np.array(points), flags)
         if position.status() & _STRUCTURAL:
             raise InvalidPosition("; ".join(position.reasons()))
         return position
@@ -209,7 +199,8 @@ class Position:
         """Every legal play of `roll`, one for each distinct resulting position.
 
         A forced pass is one `Play` without moves. Raises ValueError for dice outside 1..6, a
-        finished game, or a position seen by the player who has just moved (`flip()` it).
+        finished game, a position seen by the player who has just moved (`flip()` it), and
+        `InvalidPosition` where checkers do not add up or share a point.
 
         >>> from nardy_rl.rules.record import variant
         >>> [str(play) for play in Position.start(variant("long_nardy")).plays((6, 5))]
@@ -219,6 +210,8 @@ class Position:
             raise ValueError(f"roll {roll!r} is not two dice of 1..6")
         if self.moved:
             raise ValueError("this position is seen by the player who just moved; flip() it first")
+        if self.status() & _STRUCTURAL:
+            raise InvalidPosition("; ".join(self.reasons()))
         if self.outcome() is not None:
             raise ValueError("the game is over: there is nothing to play")
         return Plays(self, (int(roll[0]), int(roll[1])))
@@ -393,3 +386,22 @@ class Plays(Sequence[Play]):
 
     def __repr__(self) -> str:
         return f"<Plays of {self.roll[0]}-{self.roll[1]}: {', '.join(map(str, self._all))}>"
+
+
+def _counted(
+    name: str, side: Mapping[int, int], off: int, bar: int, most: int, reasons: list[str]
+) -> list[int]:
+    """One side as 26 counts; what is wrong with it is added to `reasons`."""
+    counts = [0] * 26
+    if not isinstance(side, Mapping):
+        reasons.append(f"{name}={side!r} is not allowed; {{point: checkers}}")
+        return counts
+    for lowest, places in ((1, side), (OFF, {OFF: off, BAR: bar})):
+        for place, count in places.items():
+            try:
+                at = whole_number(f"{name} point", place, lowest, BAR, InvalidPosition)
+                what = f"{name} checkers on {at}"
+                counts[at] += whole_number(what, count, 0, most, InvalidPosition)
+            except InvalidPosition as error:
+                reasons.append(str(error))
+    return counts

@@ -107,13 +107,14 @@ class Board:
 def game_figures(episodes: Episodes) -> dict[str, float]:
     """Mean length in decisions, share of each kind of result, and of truncated games.
 
-    The shares of `oin`, `mars`, `koks` and `draw` are of the finished games.
+    Shares are of the finished games; `win` is won by either side, be it oin, mars or koks.
     """
     finished = np.abs(episodes.score[~episodes.truncated])
     figures = {
         "length": len(episodes.mover) / max(1, len(episodes.score)),
         "truncated": float(episodes.truncated.mean()),
     }
+    figures["win"] = float((finished > 0).mean()) if len(finished) else 0.0
     for score, name in _SCORES.items():
         figures[name] = float((finished == score).mean()) if len(finished) else 0.0
     return figures
