@@ -176,6 +176,7 @@ DAMAGE = [
     (card_with(outcomes=[-1, 1]), "card.json: outcomes: [-1, 1], but long_nardy ends in"),
     (card_with(inputs=5), "card.json: inputs: 5, but long_nardy is encoded in 194 units"),
     (card_with(hidden=[7]), "layers.0.bias: torch.float32 [6], expected torch.float32 [7]"),
+    (card_with(hidden=[65536] * 30), "layers.0.bias: torch.float32 [6], expected torch.float32"),
     (card_with(hidden=[0]), "card.json: hidden: [0], expected whole numbers"),
     (card_with(hidden=[]), "layers.0.bias: torch.float32 [6], expected torch.float32 [4]"),
     (model_with(layers__0__weight=torch.zeros(6, 9)), "layers.0.weight: torch.float32 [6, 9]"),

@@ -101,6 +101,20 @@ def test_twice_n_is_n_and_resume(tmp_path, recipe):
     assert scalars(tmp_path / "parts") == scalars(tmp_path / "whole")
 
 
+def test_a_longer_budget_leaves_the_schedule_as_it_was(tmp_path):
+    falling = {"net": {"hidden": [8]}, "learner": {"schedule": "linear"}}
+    run(settings(falling, games=BATCH), tmp_path / "parts")
+    out = io.StringIO()
+    for games in (2 * BATCH, 3 * BATCH):  # the second time it is two budgets ago
+        longer, console = settings(falling, games=games), Console(file=out)
+        loop.train(longer, tmp_path / "parts", resume=True, console=console)
+        assert f"still ends at {BATCH} games" in out.getvalue().replace("\n", " ")
+    falling["learner"]["horizon_games"] = BATCH
+    run(settings(falling, games=3 * BATCH), tmp_path / "whole")
+    assert content(tmp_path / "parts") == content(tmp_path / "whole")
+    assert scalars(tmp_path / "parts") == scalars(tmp_path / "whole")
+
+
 def test_another_seed_is_another_run(tmp_path, unbroken):
     run(settings(seed=12), tmp_path)
     assert content(tmp_path)["model.safetensors"] != content(unbroken)["model.safetensors"]
@@ -116,9 +130,11 @@ def test_a_signal_while_playing_saves_and_returns(tmp_path, unbroken, monkeypatc
         return collect(*args, **options)
 
     before = signal.getsignal(number)
+    out = io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(loop, "collect", interrupted)
-        result = run(settings(), tmp_path)
+        result = loop.train(settings(), tmp_path, console=Console(file=out, width=200))
+    assert f"{2 * BATCH}/{4 * BATCH} games" in out.getvalue().splitlines()[-1]
     assert result.stopped_by == number.name
     assert result.games == 2 * BATCH
     assert signal.getsignal(number) is before

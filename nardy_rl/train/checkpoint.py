@@ -14,13 +14,14 @@ Loading runs no code from the files, and checks each thing that the card says.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import os
 import re
 import shutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -127,7 +128,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     Raises:
         CheckpointError: one line that names the file, what is wrong with it and what to do.
     """
-    folder = _folder_at(Path(path))
+    folder = checkpoint_at(Path(path))
     card = _read_json(folder / "card.json")
     _check_version(folder, card, "checkpoint_format", CHECKPOINT_FORMAT)
     _check_version(folder, card, "rules_version", RULES_VERSION)
@@ -147,10 +148,11 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     if inputs != encoding.size:
         _refuse(where, "inputs", f"{inputs}, but {name} is encoded in {encoding.size} units")
     hidden = _whole_numbers(where, card, "hidden", lowest=1)
-    net = ValueNet(encoding.size, hidden, rules.outcomes)
     file = folder / "model.safetensors"
     tensors = _read_tensors(file, _field(where, card, "sha256", dict).get(file.name))
-    _check_tensors(file, tensors, net.state_dict())
+    # Before the net is made: a card can claim one that no memory would hold.
+    _check_tensors(file, tensors, _shapes((encoding.size, *hidden, len(rules.outcomes))))
+    net = ValueNet(encoding.size, hidden, rules.outcomes)
     net.load_state_dict(tensors)
     return Checkpoint(folder, net, rules, card, _read_config(folder / "config.yaml"))
 
@@ -172,6 +174,32 @@ def load_trainer(folder: Path) -> TrainerState:
     tensors = _read_tensors(file, sha256)
     _check_finite(tensors, str(file))
     return TrainerState(tensors, counters)
+
+
+def load_newest(run: Path) -> tuple[Checkpoint, TrainerState]:
+    """The newest checkpoint of a run, to go on from.
+
+    Raises:
+        CheckpointError: there is none, or it is damaged; says how to go on from an older one.
+    """
+    folders = complete_checkpoints(run / FOLDER)
+    if not folders:
+        raise CheckpointError(f"{run}: holds no checkpoint to resume from; begin a new run")
+    try:
+        return load_checkpoint(folders[-1]), load_trainer(folders[-1])
+    except CheckpointError as error:
+        for index in reversed(range(len(folders) - 1)):
+            try:
+                load_checkpoint(folders[index])
+                load_trainer(folders[index])
+            except CheckpointError:
+                continue
+            newer = " and ".join(str(folder) for folder in folders[index + 1 :])
+            raise CheckpointError(
+                f"{error}; to go on from {folders[index].name}, "
+                f"delete or move {newer} and resume again"
+            ) from error
+        raise
 
 
 def newest_checkpoint(run: Path) -> Path | None:
@@ -242,7 +270,8 @@ def _json(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _folder_at(path: Path) -> Path:
+def checkpoint_at(path: Path) -> Path:
+    """The checkpoint folder that `path` is, or the newest one of the run that it is."""
     if not path.exists():
         raise CheckpointError(f"{path}: there is no such folder; a checkpoint or a run is expected")
     if (path / "card.json").is_file():
@@ -331,19 +360,28 @@ def _read_tensors(file: Path, sha256: str | None) -> dict[str, Tensor]:
     return tensors
 
 
+def _shapes(sizes: Sequence[int]) -> dict[str, list[int]]:
+    """The shape of each tensor of a `ValueNet` with these layers."""
+    shapes = {}
+    for index, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+        shapes[f"layers.{2 * index}.weight"] = [fan_out, fan_in]
+        shapes[f"layers.{2 * index}.bias"] = [fan_out]
+    return shapes
+
+
 def _check_tensors(
-    file: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, Tensor]
+    file: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, list[int]]
 ) -> None:
     for name in sorted(expected.keys() | tensors.keys()):
         if name not in tensors or name not in expected:
             problem = "missing" if name in expected else "not of the net in card.json"
             _refuse(file, name, f"{problem}; take another checkpoint")
         theirs, ours = tensors[name], expected[name]
-        if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+        if list(theirs.shape) != ours or theirs.dtype != torch.float32:
             _refuse(
                 file,
                 name,
-                f"{theirs.dtype} {list(theirs.shape)}, expected {ours.dtype} {list(ours.shape)} "
+                f"{theirs.dtype} {list(theirs.shape)}, expected {torch.float32} {ours} "
                 "from card.json; take another checkpoint",
             )
     _check_finite(tensors, str(file))

@@ -35,7 +35,7 @@ from nardy_rl.train.checkpoint import (
     TrainerState,
     complete_checkpoints,
     load_checkpoint,
-    load_trainer,
+    load_newest,
     newest_checkpoint,
     prune,
     save_checkpoint,
@@ -82,6 +82,7 @@ class _Counters:
     """What a run has done so far; stored in every checkpoint."""
 
     evaluator: str
+    horizon_games: int | None = None
     games: int = 0
     batches: int = 0
     positions: int = 0
@@ -128,6 +129,11 @@ def train(
             Board(run_dir, settings, counters.games, rules.outcomes) as board,
             Progress(console, budget.games, limit, counters.games, counters.seconds) as progress,
         ):
+            if counters.horizon_games not in (None, settings.horizon_games):
+                progress.say(
+                    f"the learning-rate schedule still ends at {counters.horizon_games:,} games, "
+                    "as the run began; from there on the rate stays as it is"
+                )
             checkpoint = newest_checkpoint(run_dir) or _save(
                 settings, run_dir, rules, learner, counters
             )
@@ -194,7 +200,9 @@ def train(
                         checkpoint = _save(settings, run_dir, rules, learner, counters)
                         rhythm.saved()
             except (Stopped, SelfPlayStopped):
-                progress.say(f"{signals.received}: saving, then stopping")
+                dropped = progress.back_to(counters.games)
+                lost = "; the unfinished batch is dropped and played again on resume"
+                progress.say(f"{signals.received}: saving, then stopping{lost if dropped else ''}")
             if rhythm.unsaved():
                 checkpoint = _save(settings, run_dir, rules, learner, counters)
     return TrainResult(
@@ -227,10 +235,8 @@ class _Rhythm:
         self.saved()
 
     def done(self) -> bool:
-        budget, counters = self._settings.budget, self._counters
-        if budget.games is not None and counters.games >= budget.games:
-            return True
-        return budget.minutes is not None and counters.seconds >= 60.0 * budget.minutes
+        counters = self._counters
+        return bool(self._settings.budget.used_up(counters.games, counters.seconds))
 
     def measurement_due(self, done: bool) -> bool:
         wanted, counters = self._settings.eval, self._counters
@@ -307,58 +313,63 @@ def _begun(
     generator = torch.Generator().manual_seed(settings.seed)
     net = ValueNet(encoding.size, settings.net.hidden, rules.outcomes, generator)
     if settings.net.warm_start is not None:
-        _take_weights(net, encoding, load_checkpoint(settings.net.warm_start))
+        source = load_checkpoint(settings.net.warm_start)
+        check_warm_start(source, net.hidden, rules)
+        net.load_state_dict(source.net.state_dict())
     # `auto` is settled once a run: another choice after a resume would round differently.
     chosen = make_evaluator(net, encoding, settings.selfplay.evaluator)
-    return _learner(settings, net, encoding), _Counters(chosen.name)
+    counters = _Counters(chosen.name, _horizon(settings))
+    return _learner(settings, net, encoding, counters), counters
 
 
-def _take_weights(net: ValueNet, encoding: Encoding, source: Checkpoint) -> None:
+def check_warm_start(source: Checkpoint, hidden: tuple[int, ...], rules: Rules) -> None:
+    """Raise `ConfigError` if a net for `rules` cannot take the weights of `source`."""
     for what, theirs, ours in (
-        ("hidden layers", source.net.hidden, net.hidden),
-        ("outcomes", source.net.outcomes, net.outcomes),
-        ("input units", Encoding.of(source.rules).names, encoding.names),
+        ("hidden layers", source.net.hidden, hidden),
+        ("outcomes", source.net.outcomes, rules.outcomes),
+        ("input units", Encoding.of(source.rules).names, Encoding.of(rules).names),
     ):
         if theirs != ours:
             shown = "other ones" if what == "input units" else f"{list(theirs)}, not {list(ours)}"
             raise ConfigError(
                 f"net.warm_start: {source.path} has {what}: {shown}; "
-                f"name a net of {source.rules.name}'s kind and net.hidden={list(net.hidden)}"
+                f"name a net of {source.rules.name}'s kind and net.hidden={list(hidden)}"
             )
-    net.load_state_dict(source.net.state_dict())
 
 
 def _resumed(
     settings: TrainSettings, run_dir: Path, rules: Rules, encoding: Encoding
 ) -> tuple[Learner, _Counters]:
-    folder = newest_checkpoint(run_dir)
-    if folder is None:
-        raise CheckpointError(f"{run_dir}: holds no checkpoint to resume from; begin a new run")
-    net, trainer = load_checkpoint(folder).net, load_trainer(folder)
+    checkpoint, trainer = load_newest(run_dir)
+    folder = checkpoint.path
     stored = trainer.counters.get("settings")
-    _check_same_run(folder, stored if isinstance(stored, dict) else {}, settings.to_dict())
-    learner = _learner(settings, net, encoding)
-    try:
-        learner.restore(trainer.tensors)
-    except CheckpointError as error:
-        raise CheckpointError(f"{folder / 'trainer.safetensors'}: {error}") from error
+    stored = stored if isinstance(stored, dict) else {}
+    check_same_run(folder, stored, settings.to_dict())
     try:
         counters = _Counters(**trainer.counters["counters"])
     except (KeyError, TypeError) as error:
         raise CheckpointError(f"{folder / 'trainer.json'}: counters: {error}") from error
+    if counters.horizon_games is None:  # from before checkpoints had it
+        counters.horizon_games = _horizon(TrainSettings.from_dict(stored))
+    learner = _learner(settings, checkpoint.net, encoding, counters)
+    try:
+        learner.restore(trainer.tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{folder / 'trainer.safetensors'}: {error}") from error
     return learner, counters
 
 
-def _check_same_run(
+def check_same_run(
     folder: Path, stored: Mapping[str, object], given: Mapping[str, object], prefix: str = ""
 ) -> None:
+    """Raise `ConfigError` if the settings differ in what a resumed run must keep."""
     for name in {**given, **stored}:
         where = f"{prefix}{name}"
         theirs, ours = stored.get(name), given.get(name)
         if where in _MAY_CHANGE or theirs == ours:
             continue
         if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
-            _check_same_run(folder, theirs, ours, f"{where}.")
+            check_same_run(folder, theirs, ours, f"{where}.")
             continue
         raise ConfigError(
             f"{where}: {ours!r}, but {folder} was trained with {theirs!r}; a resumed run keeps "
@@ -367,8 +378,14 @@ def _check_same_run(
         )
 
 
-def _learner(settings: TrainSettings, net: ValueNet, encoding: Encoding) -> Learner:
-    return Learner(net, encoding, settings.learner, settings.seed, settings.horizon_games)
+def _horizon(settings: TrainSettings) -> int | None:
+    return None if settings.learner.schedule == "constant" else settings.horizon_games
+
+
+def _learner(
+    settings: TrainSettings, net: ValueNet, encoding: Encoding, counters: _Counters
+) -> Learner:
+    return Learner(net, encoding, settings.learner, settings.seed, counters.horizon_games)
 
 
 def _save(

@@ -59,6 +59,11 @@ class Progress:
         """So many games have been played, in all; safe from any thread."""
         self._games = games
 
+    def back_to(self, games: int) -> int:
+        """Only so many games count; returns how many were shown beyond them."""
+        dropped, self._games = self._games - games, games
+        return dropped
+
     def learned(self, games: int, loss: float) -> None:
         """A batch was learned from; writes a plain line when one is due."""
         self._games, self._loss = games, loss

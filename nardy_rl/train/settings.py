@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import itertools
 import math
 import types
 import typing
@@ -20,6 +21,9 @@ from nardy_rl.errors import ConfigError
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 GRADIENTS = ("auto", "kernel", "torch")
 SCHEDULES = ("constant", "linear", "cosine", "step")
+
+MOST_LAYERS, MOST_WEIGHTS = 100, 100_000_000
+"""Of a net; more is a slip of the finger, and would be found out by running out of memory."""
 
 Record = TypeVar("Record")
 
@@ -50,6 +54,12 @@ class NetSettings:
             _refuse("net.hidden", self.hidden, "a list of whole numbers, such as [80]")
         for width in self.hidden:
             _whole("net.hidden", width, at_least=1, at_most=65536)
+        weights = sum(a * b for a, b in itertools.pairwise(self.hidden))
+        if len(self.hidden) > MOST_LAYERS or weights > MOST_WEIGHTS:
+            raise ConfigError(
+                f"net.hidden: {len(self.hidden)} layers with {weights:,} weights between them; "
+                f"allowed: at most {MOST_LAYERS} layers and {MOST_WEIGHTS:,} weights"
+            )
         if self.warm_start is not None and not isinstance(self.warm_start, str):
             _refuse("net.warm_start", self.warm_start, "null or the path of a checkpoint")
 
@@ -122,7 +132,7 @@ class LearnerSettings:
         final_fraction: see `schedule`.
         step_at: shares of the horizon, ascending, for `step`.
         warmup_games: games over which the rate first rises from 0.
-        horizon_games: length of the schedule in games; null for the budget's.
+        horizon_games: length of the schedule in games; null for the budget's when the run begins.
         betas: decay of Adam's two moments.
         epsilon: Adam's.
         weight_decay: decoupled from the gradient, as in AdamW; 0 for none.
@@ -220,6 +230,15 @@ class BudgetSettings:
         if self.minutes is not None:
             _real("budget.minutes", self.minutes, 0.0, above=True)
 
+    def used_up(self, games: int, seconds: float) -> str:
+        """The limits that so much has reached, such as `budget.games=40`; empty for none."""
+        reached = []
+        if self.games is not None and games >= self.games:
+            reached.append(f"budget.games={self.games}")
+        if self.minutes is not None and seconds >= 60.0 * self.minutes:
+            reached.append(f"budget.minutes={self.minutes:g}")
+        return " and ".join(reached)
+
 
 @dataclass(frozen=True)
 class CheckpointSettings:
@@ -255,6 +274,15 @@ class TrainSettings:
         if not isinstance(self.name, str) or not self.name:
             _refuse("name", self.name, "a name for the run")
         _whole("seed", self.seed, at_least=0, at_most=2**63 - 1)
+        if len(self.net.hidden) != 1:
+            for where, value, known in (
+                ("selfplay.evaluator", self.selfplay.evaluator, EVALUATORS),
+                ("learner.gradient", self.learner.gradient, GRADIENTS),
+            ):
+                if value == "kernel":
+                    others = ", ".join(name for name in known if name != "kernel")
+                    shown = list(self.net.hidden)
+                    _refuse(where, value, f"{others}; kernel needs one hidden layer, not {shown}")
         if self.learner.schedule != "constant" and self.horizon_games is None:
             _refuse(
                 "learner.horizon_games",
