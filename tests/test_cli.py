@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from nardy_rl import cli
 from nardy_rl.cli import near, overrides
 from nardy_rl.cli import train as train_verb
 from nardy_rl.errors import ConfigError
+
+SHIPPED = Path(__file__).parents[1] / "checkpoints" / "long_nardy"
 
 
 @pytest.fixture
@@ -64,6 +67,18 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["train", "name=a/b"], "name"),
         (["train", "-m", "seed=1,2", "net=h80,h81"], "net=h81"),
         (["train", "resume=nowhere"], "nowhere"),
+        (["train", "resume="], "resume: is empty"),
+        (["train", f"resume={SHIPPED}"], f"begin a new run with net.warm_start={SHIPPED}"),
+        (["train", "net.warm_start=/nope"], "net.warm_start: /nope"),
+        (["train", f"net.warm_start={SHIPPED}", "net=h40"], "net.warm_start: "),
+        (["train", f"net.warm_start={SHIPPED}", "variant=tavla"], "net.warm_start: "),
+        (["train", "net=h256x2", "train.selfplay.evaluator=kernel"], "train.selfplay.evaluator"),
+        (["train", "net=h256x2", "train.learner.gradient=kernel"], "train.learner.gradient"),
+        (["train", "net.hidden=[65536,65536,65536]"], "net.hidden: 3 layers with 8,589,934,592"),
+        (["train", "run_dir=/proc/foo"], "run_dir: /proc/foo cannot be written"),
+        (["train", "variant.options={a: 1}"], "variant.options.NAME=VALUE"),
+        (["arena", "a=pips", "b=random", "seed=99999999999999999999"], "<= 9223372036854775807"),
+        (["arena", "a=pips", "b=random", "games=1e30"], "<= 1000000000"),
         (["variants", "chess"], "unknown variant 'chess'"),
     ],
 )
@@ -79,17 +94,41 @@ def test_an_existing_folder_is_not_overwritten(
 ) -> None:
     (nowhere / "mine").mkdir()
     (nowhere / "mine" / "thesis.txt").write_text("precious")
-    assert "not overwritten" in refused(capsys, "train", "run_dir=mine")
+    text = refused(capsys, "train", "run_dir=mine")
+    assert "not overwritten" in text
+    assert "resume=" not in text
     assert "not overwritten" in refused(capsys, "train", "hydra.run.dir=mine")
     assert [p.name for p in (nowhere / "mine").iterdir()] == ["thesis.txt"]
 
 
 def test_two_runs_of_one_second_have_two_folders(nowhere: Path) -> None:
     first = train_verb.new_folder(Path("runs/tavla"), "x")
-    first.mkdir(parents=True)
     second = train_verb.new_folder(Path("runs/tavla"), "x")
     assert first != second
     assert first.parent == second.parent == Path("runs/tavla")
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_of_many_starts_at_once_one_has_the_folder(nowhere: Path, existing: bool) -> None:
+    folder = nowhere / "deep" / "run"
+    if existing:
+        folder.mkdir(parents=True)
+    with ThreadPoolExecutor(16) as pool:
+        claimed = list(pool.map(lambda _: train_verb._claimed(folder), range(64)))
+    assert sum(claimed) == 1
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+)
+def test_no_memory_is_one_line(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_words: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "dispatch", fails)
+    assert "not enough memory" in refused(capsys, "bench")
 
 
 def test_help_of_every_verb(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,6 +59,11 @@ def test_twice_as_long_is_once_and_resumed_to_the_bit(
         (["train.learner.learning_rate=0.1"], "train.learner.learning_rate: 0.1"),
         (["budget.gmaes=100"], "did you mean budget.games"),
         (["-m"], "resume continues one run"),
+        ([], "budget.games=80 is used up"),
+        (
+            ["budget.games=500", "budget.minutes=1e-9"],
+            "the run is complete: budget.minutes=1e-09 is used up; to go on give more",
+        ),
     ):
         assert cli.main(["train", "resume=parts", *words]) == 2
         err = capsys.readouterr().err
@@ -96,13 +101,14 @@ def test_ctrl_c_saves_and_ends_well(nowhere: Path) -> None:
         assert process.wait(timeout=120) == 0
     finally:
         process.kill()
-    assert cli.main(["train", "resume=stopped", "budget.games=1"]) == 0
+    assert cli.main(["train", "resume=stopped", "budget.games=1"]) == 2  # nothing left to do
 
 
 def test_a_job_that_fails_is_one_line(
     nowhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
+        assert len(list(nowhere.rglob(".lock"))) == 1
         raise CheckpointError("x/checkpoints: cannot save the checkpoint: No space left on device")
 
     monkeypatch.setattr("nardy_rl.train.loop.train", full)
@@ -111,3 +117,23 @@ def test_a_job_that_fails_is_one_line(
         err = capsys.readouterr().err
         assert err.startswith("error: x/checkpoints: cannot save")
         assert err.count("\n") == 1
+        # Nothing was begun, so nothing stands in the way of the next try.
+        assert not [path for path in nowhere.rglob("*") if path.is_file()]
+
+
+def test_a_damaged_newest_checkpoint_is_no_dead_end(
+    nowhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["train", *TINY, "run_dir=run", "checkpoint.every_games=20"]) == 0
+    folder = Path("run/checkpoints/games-000000040")
+    assert (nowhere / folder.parent / "games-000000020").is_dir()
+    for name in ("model.safetensors", "trainer.safetensors", "card.json"):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-9])
+        capsys.readouterr()
+        assert cli.main(["train", "resume=run"]) == 2
+        assert f"delete or move {folder} and resume again" in capsys.readouterr().err
+    assert cli.main(["train", "resume=run/checkpoints/games-000000020"]) == 2
+    assert f"goes on from {folder}" in capsys.readouterr().err
+    folder.rename(nowhere / "away")
+    assert cli.main(["train", "resume=run"]) == 0
+    assert folder.is_dir()

@@ -58,6 +58,7 @@ examples:
   nardy-rl train variant=backgammon net=h150          another game, another net
   nardy-rl train experiment=smoke                     everything once, in under a minute
   nardy-rl train resume=runs/long_nardy/2026-11-30_12-00-00-default
+  nardy-rl train resume=RUN budget.games=500000 budget.minutes=null      and further
   nardy-rl arena a=RUN b=pips games=10000             a trained net against a baseline
   nardy-rl variants long_nardy                        the house rules that can be changed
 
@@ -81,6 +82,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`| head`) has gone; a second failure at interpreter exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except MemoryError as error:
+        return failed(error, status=2, debug=debug)
+    except RuntimeError as error:
+        if "allocate" not in str(error) and "not enough memory" not in str(error):
+            raise
+        return failed(MemoryError(*error.args), status=2, debug=debug)
     except OSError as error:
         return failed(error, status=1, debug=debug)
     except KeyboardInterrupt:
@@ -117,6 +124,8 @@ def failed(error: Exception, *, status: int, debug: bool) -> int:
             text = "the disk is full; what was saved before is intact"
         if error.filename:
             text = f"{error.filename}: {text}"
+    if isinstance(error, MemoryError):
+        text = f"not enough memory; take a smaller net or batch ({text or 'allocation failed'})"
     # One line: Hydra's and torch's messages can hold several.
     print(f"error: {' '.join(text.split())}", file=sys.stderr)
     return status

@@ -51,12 +51,12 @@ EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 SETTINGS: dict[str, Callable[[str], Any]] = {
     "a": str,
     "b": str,
-    "games": words.whole(2),
+    "games": words.whole(2, 10**9),
     "variant": str,
     "variant.options.": str,
     "seed": words.whole(0),
-    "ply_cap": words.whole(1),
-    "threads": words.whole(0),
+    "ply_cap": words.whole(1, 65535),
+    "threads": words.whole(0, 4096),
     "evaluator": words.one_of(*EVALUATORS),
 }
 

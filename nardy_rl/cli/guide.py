@@ -25,7 +25,10 @@ A run goes to runs/<variant>/<date>_<time>-<name>, never over another one. Ctrl-
 to go on exactly where it was, with the config stored there:
 
   nardy-rl train resume=runs/long_nardy/2026-11-30_12-00-00-default
-  nardy-rl train resume=RUN budget.games=200000         and further than first planned
+  nardy-rl train resume=RUN budget.games=500000 budget.minutes=null
+
+goes on further than first planned. A learning-rate schedule still ends where it was to end when
+the run began (train.learner.horizon_games, else budget.games); from there the rate stays as it is.
 
 To watch it: tensorboard --logdir runs
 """

@@ -75,6 +75,11 @@ def check(words: Sequence[str]) -> list[str]:
     ready = []
     for override, word in zip(overrides, words, strict=True):
         key = override.key_or_group
+        if key == OPTIONS.rstrip("."):
+            raise ConfigError(
+                f"{word}: give each option by its name, variant.options.NAME=VALUE; "
+                "`nardy-rl variants NAME` lists them"
+            )
         if key.startswith(OPTIONS):
             # Options that the config file does not mention are there all the same.
             ready.append("++" + word.lstrip("+"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 import typing
@@ -43,22 +44,33 @@ def run(words: list[str]) -> int:
     if resumed:
         if flags:
             raise ConfigError(f"resume continues one run and takes no {' '.join(flags)}")
-        return _resume(Path(str(resumed[-1])), words)
+        return _resume(str(resumed[-1]), words)
     jobs = [overrides.check(job) for job in (overrides.expand(words) if sweep else [words])]
     configs = [compose(job) for job in jobs]
     for config in configs:
         _check_inputs(settings_from(config))
-    if not {"-c", "--cfg", "-i", "--info"} & set(flags):
-        words = [*words, *_output(configs, words, sweep)]
-    _hydra([*flags, *_ready(words)])
+    if {"-c", "--cfg", "-i", "--info"} & set(flags):
+        _hydra([*flags, *_ready(words)])
+        return 0
+    folder, key = _output(configs, words, sweep)
+    if folder is not None and not overrides.values(words, key):
+        quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
+        words = [*words, f"{key}='{quoted}'"]
+    try:
+        _hydra([*flags, *_ready(words)])
+    except BaseException:
+        # A start that came to nothing must not stand in the way of the corrected one.
+        if folder is not None and not any(folder.rglob("card.json")):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     return 0
 
 
 def new_folder(home: Path, name: str) -> Path:
-    """A folder in `home` that is not there yet, named by the time and `name`."""
+    """Make a folder in `home`, named by the time and `name`, that no other start has."""
     first = home / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}-{name}"
     folder, count = first, 1
-    while folder.exists():
+    while not _claimed(folder):
         count += 1
         folder = first.with_name(f"{first.name}-{count}")
     return folder
@@ -66,32 +78,47 @@ def new_folder(home: Path, name: str) -> Path:
 
 def _output(
     configs: Sequence[Mapping[str, Any]], words: Sequence[str], sweep: bool
-) -> Sequence[str]:
-    """Where Hydra shall write, as overrides; refuses folders that hold something."""
+) -> tuple[Path | None, str]:
+    """Where Hydra shall write, and the key that says so; refuses folders that hold something.
+
+    The folder is this start's alone. None: it is Hydra's to work out.
+    """
     key = "hydra.sweep.dir" if sweep else "hydra.run.dir"
     given = overrides.values(words, key)
-    if given:
-        _refuse_existing(Path(str(given[-1])))
-        return ()
     config = configs[0]
-    if config["run_dir"] is None:
+    if given and "${" in str(given[-1]):
+        return None, key
+    if given:
+        folder = Path(str(given[-1]))
+    elif config["run_dir"] is None:
         home = RUNS / "sweeps" if sweep else RUNS / str(config["variant"]["name"])
-        folder = new_folder(home, str(config["name"]))
+        return new_folder(home, str(config["name"])), key
     elif sweep:
         raise ConfigError("run_dir names one folder; for a sweep name hydra.sweep.dir")
     else:
         folder = Path(str(config["run_dir"]))
-        _refuse_existing(folder)
-    quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
-    return (f"{key}='{quoted}'",)
+    if not _claimed(folder):
+        saved = any(folder.glob("checkpoints/games-*/card.json"))
+        other = f", or continue it with resume={folder}" if saved else ""
+        raise ConfigError(f"{folder} exists and is not overwritten; name another folder{other}")
+    return folder, key
 
 
-def _refuse_existing(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+def _claimed(folder: Path) -> bool:
+    """Make the folder, or take an empty one; of several starts at once, one succeeds."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            return False
+        # The file that a run holds locked; here that it is made by this process decides.
+        (folder / ".lock").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
         raise ConfigError(
-            f"{folder} exists and is not overwritten; name another folder, "
-            f"or continue it with resume={folder}"
-        )
+            f"run_dir: {folder} cannot be written ({error.strerror}); name another folder"
+        ) from error
+    return True
 
 
 def _hydra(words: Sequence[str]) -> None:
@@ -136,17 +163,29 @@ def _job(config: DictConfig) -> float | None:
         raise _Failed(error) from error
 
 
-def _resume(path: Path, words: Sequence[str]) -> int:
+def _resume(path: str, words: Sequence[str]) -> int:
     """Continue the run at `path` with its stored config; `words` may change what is harmless."""
-    from nardy_rl.train.checkpoint import FOLDER, load_checkpoint
+    from nardy_rl.train.checkpoint import FOLDER, checkpoint_at, load_newest, newest_checkpoint
+    from nardy_rl.train.loop import check_same_run
 
-    checkpoint = load_checkpoint(path)
-    if checkpoint.path.parent.name != FOLDER:
+    if not path.strip():
+        raise ConfigError("resume: is empty; name the folder of a run, as in resume=runs/...")
+    folder = checkpoint_at(Path(path))
+    if folder.parent.name != FOLDER or newest_checkpoint(folder.parent.parent) is None:
+        if not (folder / "trainer.json").exists():
+            raise CheckpointError(
+                f"resume: {path} holds a net, not a run (no trainer.json); "
+                f"begin a new run with net.warm_start={path}"
+            )
         raise CheckpointError(f"{path}: a single checkpoint; resume takes the folder of a run")
-    run_dir = checkpoint.path.parent.parent
-    newest = load_checkpoint(run_dir).path
-    if newest != checkpoint.path:
-        raise CheckpointError(f"{path}: not the newest of its run; resume={run_dir} goes on there")
+    run_dir = folder.parent.parent
+    newest = newest_checkpoint(run_dir)
+    if newest != folder:
+        raise CheckpointError(
+            f"{path}: not the newest of its run; resume={run_dir} goes on from {newest}; to go on "
+            "from the older one, delete or move the newer ones and give that again"
+        )
+    checkpoint, trainer = load_newest(run_dir)
     config = config_from(checkpoint.config)
     keys = flatten(config)
     for override in overrides.parse(words):
@@ -167,9 +206,33 @@ def _resume(path: Path, words: Sequence[str]) -> int:
             place = place[part]
         place[last] = override.value()
     settings = settings_from(config)
-    _check_inputs(settings)
+    _evaluation(settings)
+    stored = trainer.counters.get("settings")
+    if isinstance(stored, Mapping):
+        try:
+            check_same_run(folder, stored, settings.to_dict())
+        except ConfigError as error:
+            raise spelled(error) from error
+    _refuse_complete(settings, trainer.counters.get("counters"))
     _train(settings, run_dir, resume=True)
     return 0
+
+
+def _refuse_complete(settings: TrainSettings, counters: object) -> None:
+    """Refuse to resume a run that has neither games nor its last measurement before it."""
+    if not isinstance(counters, Mapping):
+        return
+    try:
+        games = int(counters["games"])
+        ended = settings.budget.used_up(games, float(counters["seconds"]))
+        unmeasured = settings.eval.final_games > 0 and counters["measured_finally_at"] < games
+    except (KeyError, TypeError, ValueError):
+        return  # damaged: the trainer says how
+    if ended and not unmeasured:
+        raise ConfigError(
+            f"the run is complete: {ended} is used up; to go on give more, "
+            "or null where another limit is set"
+        )
 
 
 def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None:
@@ -191,6 +254,8 @@ def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None
         console.print(f"to go on: nardy-rl train resume={folder}", highlight=False, soft_wrap=True)
         # Ends a sweep too, and is a success: everything is saved.
         raise SystemExit(0)
+    ended = settings.budget.used_up(result.games, result.seconds)
+    console.print(f"complete: {ended} is used up", highlight=False, soft_wrap=True)
     if evaluate.results:
         title = f"{result.rules.name}, {result.games:,} games of training"
         print_results(console, evaluate.results, title)
@@ -215,9 +280,16 @@ def _short(path: Path) -> Path:
 def _check_inputs(settings: TrainSettings) -> None:
     """Read what the run will need from disk, before it makes a folder."""
     if settings.net.warm_start is not None:
+        from nardy_rl.rules.record import variant
         from nardy_rl.train.checkpoint import load_checkpoint
+        from nardy_rl.train.loop import check_warm_start
 
-        load_checkpoint(settings.net.warm_start)
+        try:
+            source = load_checkpoint(settings.net.warm_start)
+        except CheckpointError as error:
+            raise CheckpointError(f"net.warm_start: {error}") from error
+        rules = variant(settings.variant.name, **settings.variant.options)
+        check_warm_start(source, settings.net.hidden, rules)
     _evaluation(settings)
 
 

@@ -36,19 +36,22 @@ def read(words: Iterable[str], known: Mapping[str, Callable[[str], Any]]) -> dic
     return found
 
 
-def whole(at_least: int) -> Callable[[str], int]:
+def whole(at_least: int, at_most: int = 2**63 - 1) -> Callable[[str], int]:
     """A reader of whole numbers, 1e4 and 10_000 among them."""
 
     def reader(text: str) -> int:
-        allowed = ValueError(f"whole numbers >= {at_least}")
+        allowed = ValueError(f"whole numbers >= {at_least} and <= {at_most}")
         try:
             number = float(text)
         except ValueError:
             raise allowed from None
-        if not number.is_integer() or number < at_least:
+        if not number.is_integer():
             raise allowed
         # Through float only where the text is no plain integer: it is exact to 2**53 alone.
-        return int(text) if text.strip("0123456789_") == "" else int(number)
+        value = int(text) if text.strip("0123456789_") == "" else int(number)
+        if not at_least <= value <= at_most:
+            raise allowed
+        return value
 
     return reader
 
