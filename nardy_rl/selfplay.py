@@ -309,8 +309,8 @@ def _collect_kernel(
                 progress(done_games[0])
         return parts, candidates
 
-    chunk = max(1, min(_CHUNK_GAMES, games // 8))
-    found = map_chunks(work, games, min_chunk=chunk, per_thread=4)
+    chunk = max(1, min(_CHUNK_GAMES, games // 16))
+    found = map_chunks(work, games, min_chunk=chunk, per_thread=8)
     if stop[0]:
         raise SelfPlayStopped
     parts = [part for chunk_parts, _ in found for part in chunk_parts]
