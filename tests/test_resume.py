@@ -102,7 +102,7 @@ def test_twice_n_is_n_and_resume(tmp_path, recipe):
 
 
 def test_a_longer_budget_leaves_the_schedule_as_it_was(tmp_path):
-    falling = {"net": {"hidden": [8]}, "learner": {"schedule": "linear"}}
+    falling: dict[str, Any] = {"net": {"hidden": [8]}, "learner": {"schedule": "linear"}}
     run(settings(falling, games=BATCH), tmp_path / "parts")
     out = io.StringIO()
     for games in (2 * BATCH, 3 * BATCH):  # the second time it is two budgets ago
