@@ -28,7 +28,7 @@ def drop_stale_kernels(package: Path = PACKAGE) -> bool:
     """Delete stored machine code if the kernel sources changed since; True if they had.
 
     Does nothing where the package folder cannot be written: Numba then caches elsewhere, and an
-    installed package does not change under it.
+    upgrade there writes every file anew, which Numba does notice.
     """
     stamp = package / "__pycache__" / f"kernels.{sys.implementation.cache_tag}.stamp"
     current = fingerprint(package)
