@@ -180,7 +180,7 @@ def test_threads_blocks_and_parts_do_not_change_a_match(kind: str) -> None:
 
 
 def same_games(one: Games, two: Games) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in Games._fields)
 
 
 def test_truncated_games_are_left_out_with_their_pairs() -> None:
