@@ -391,7 +391,7 @@ def test_the_verb_plays_and_teaches(capsys: pytest.CaptureFixture[str]) -> None:
         ("a=pips b=random variant=chess", "unknown variant 'chess'"),
         ("a=pips b=random variant.options.koks=often", "koks='often' is not allowed"),
         ("a=pips b=random evaluator=slow", "evaluator: 'slow' is not allowed"),
-        ("a=pips b=random seed=9223372036854775808", "seed: 9223372036854775808"),
+        ("a=pips b=random seed=9223372036854775808", "seed: '9223372036854775808'"),
     ],
 )
 def test_the_verb_refuses_in_one_line(
