@@ -27,6 +27,10 @@ __all__ = ["main"]
 VERBS = {
     "train": "learn a variant by self-play, then play the baselines",
     "arena": "match two players on duplicate dice",
+    "tournament": "every player against every other: cross-table and ratings",
+    "judge": "what a net's choices lose, against exact tables, gnubg or rollouts",
+    "solve": "exact values of small games, as a table on disk",
+    "export": "write a net as a portable file",
     "bench": "measure the speed of rules, self-play and training here",
     "variants": "list the games, or the options of one",
 }

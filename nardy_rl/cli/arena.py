@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 import typing
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nardy_rl.cli import words
-from nardy_rl.errors import CheckpointError, ConfigError
+from nardy_rl.cli.playing import (
+    EVALUATORS,
+    INTERRUPTED,
+    OPTIONS,
+    PLAIN,
+    described,
+    naming,
+    progress_of,
+    rules_for,
+)
+from nardy_rl.errors import ConfigError
 
 if typing.TYPE_CHECKING:
-    from rich.console import Console
-
     from nardy_rl.players import Player
     from nardy_rl.rules import Rules
 
@@ -46,25 +52,17 @@ examples:
   nardy-rl arena a=pips b=random variant=backgammon variant.options.hit_run=no_hide
 """
 
-EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
-
 SETTINGS: dict[str, Callable[[str], Any]] = {
     "a": str,
     "b": str,
     "games": words.whole(2, 10**9),
     "variant": str,
-    "variant.options.": str,
+    OPTIONS: str,
     "seed": words.whole(0),
     "ply_cap": words.whole(1, 65535),
     "threads": words.whole(0, 4096),
     "evaluator": words.one_of(*EVALUATORS),
 }
-
-OPTIONS = "variant.options."
-LINE_SECONDS = 10.0
-"""Time between two lines of progress where there is no terminal."""
-
-INTERRUPTED = 130
 
 SHORT = 12
 """Longer names, such as paths, are `a` and `b` in the table; above it stands who is who."""
@@ -87,7 +85,7 @@ def run(given: list[str]) -> int:
     from nardy_rl.rules import set_threads
     from nardy_rl.train.stopping import StopSignals
 
-    rules = _rules(settings)
+    rules = rules_for(settings, [(side, settings[side]) for side in ("a", "b")])
     set_threads(settings.get("threads", 0))
     a, b = (_player(side, settings, rules) for side in ("a", "b"))
     games, seed = settings.get("games", 10_000), settings.get("seed", 1)
@@ -96,9 +94,9 @@ def run(given: list[str]) -> int:
     for side, player in (("a", a), ("b", b)):
         evaluator = getattr(player, "evaluator", None)
         computed = f", computed by {evaluator.name}" if evaluator is not None else ""
-        console.print(f"{side}: {player.name}{computed}", **_PLAIN)
+        console.print(f"{side}: {player.name}{computed}", **PLAIN)
     # What goes on is for stderr: the result alone is the output.
-    with StopSignals() as signals, _progress(Console(stderr=True), games) as progress:
+    with StopSignals() as signals, progress_of(Console(stderr=True), games, "games") as progress:
         result = play_match(
             rules,
             a,
@@ -114,83 +112,12 @@ def run(given: list[str]) -> int:
         a=a.name if len(a.name) <= SHORT else "a",
         b=b.name if len(b.name) <= SHORT else "b",
     )
-    print_results(console, [shown], f"{_described(rules)}, seed {seed}")
+    print_results(console, [shown], f"{described(rules)}, seed {seed}")
     return INTERRUPTED if signals.wanted() else 0
-
-
-_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "soft_wrap": True}
-
-
-def _rules(settings: Mapping[str, Any]) -> Rules:
-    """The game asked for, or the one that a player learned; with the options asked for."""
-    from nardy_rl.players import rules_of
-    from nardy_rl.rules import variant
-
-    options = {
-        name.removeprefix(OPTIONS): value
-        for name, value in settings.items()
-        if name.startswith(OPTIONS)
-    }
-    if "variant" in settings:
-        return variant(settings["variant"], **options)
-    for side in ("a", "b"):
-        with _naming(side):
-            learned = rules_of(settings[side])
-        if learned is not None:
-            known = {option.name: option.value for option in learned.options()}
-            return variant(learned.name, **{**known, **options})
-    return variant("long_nardy", **options)
 
 
 def _player(side: str, settings: Mapping[str, Any], rules: Rules) -> Player:
     from nardy_rl.players import make_player
 
-    with _naming(side):
+    with naming(side):
         return make_player(settings[side], rules, evaluator=settings.get("evaluator", "auto"))
-
-
-@contextmanager
-def _naming(side: str) -> Iterator[None]:
-    """Errors of a player say which one it was to be."""
-    try:
-        yield
-    except (CheckpointError, ConfigError) as error:
-        raise type(error)(f"{side}: {error}") from error
-
-
-def _described(rules: Rules) -> str:
-    """The variant, and the options in which it is not what its name says."""
-    from nardy_rl.rules import variant
-
-    usual = {option.name: option.value for option in variant(rules.name).options()}
-    changed = [f"{o.name}={o.value}" for o in rules.options() if usual[o.name] != o.value]
-    return f"{rules.name} with {', '.join(changed)}" if changed else rules.name
-
-
-@contextmanager
-def _progress(console: Console, games: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, now and then a line elsewhere; yields what to tell games played to."""
-    if not console.is_terminal:
-        due = time.perf_counter() + LINE_SECONDS
-
-        def say(played: int) -> None:
-            nonlocal due
-            if time.perf_counter() >= due and played < games:
-                due = time.perf_counter() + LINE_SECONDS
-                console.print(f"{played:,} of {games:,} games", **_PLAIN)
-
-        yield say
-        return
-
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("games", total=games)
-        yield lambda played: bar.update(task, completed=played)
