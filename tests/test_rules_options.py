@@ -41,6 +41,8 @@ PRESETS = {
     "long_nardy_federation": {"head_exception": "always", "opening_roll": "use_opening_dice"},
     "long_nardy_house": {"head_rule": "any_double", "next_starter": "winner"},
     "long_nardy_draw": {"last_roll": "draw_half"},
+    "long_nardy_2": {},
+    "long_nardy_3": {},
 }
 
 

@@ -214,6 +214,9 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     ),
     "long_nardy_house": (_NARDY, {"head_rule": "any_double", "next_starter": "winner"}),
     "long_nardy_draw": (_NARDY, {"last_roll": "draw_half"}),
+    # Small enough to be solved exactly (`nardy-rl solve`); else the same game.
+    "long_nardy_2": (_NARDY, {"checkers": 2, "start": ((24, 2),)}),
+    "long_nardy_3": (_NARDY, {"checkers": 3, "start": ((24, 3),)}),
     "backgammon": (_BACKGAMMON, {}),
     "nackgammon": (_BACKGAMMON, {"start": _NACKGAMMON_START}),
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
