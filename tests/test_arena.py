@@ -150,10 +150,13 @@ def test_the_games_of_a_pair_have_the_same_dice_and_keys_and_the_seats_exchanged
 @every_variant
 def test_pips_beats_random(name: str) -> None:
     rules = variant(name)
-    result = play_match(rules, PipsPlayer(rules), RandomPlayer(), 300, seed=2)
-    assert result.games == 300
-    assert result.ppg.value - 4 * result.ppg.se > 0.2
-    assert result.win.value > 0.7
+    # Two or three checkers that cannot be hit leave little to choose, so little to win.
+    dull = rules.contact == "block" and rules.checkers < 15
+    games, ppg, win = (6000, 0.0, 0.5) if dull else (300, 0.2, 0.7)
+    result = play_match(rules, PipsPlayer(rules), RandomPlayer(), games, seed=2)
+    assert result.games == games
+    assert result.ppg.value - 4 * result.ppg.se > ppg
+    assert result.win.value > win
 
 
 @pytest.mark.parametrize("kind", ["kernel", "dense"])
