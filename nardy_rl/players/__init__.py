@@ -4,12 +4,14 @@ from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
 from nardy_rl.players.making import BASELINES, make_player, rules_of
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
+from nardy_rl.players.pubeval import PubevalPlayer
 
 __all__ = [
     "BASELINES",
     "NetPlayer",
     "PipsPlayer",
     "Player",
+    "PubevalPlayer",
     "RandomPlayer",
     "make_player",
     "rules_of",

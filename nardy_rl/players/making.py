@@ -11,12 +11,14 @@ from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
+from nardy_rl.players.pubeval import PubevalPlayer
 from nardy_rl.rules.record import Rules
 from nardy_rl.train.checkpoint import load_checkpoint
 
 BASELINES: dict[str, Callable[[Rules], Player]] = {
     "random": lambda rules: RandomPlayer(),
     "pips": PipsPlayer,
+    "pubeval": PubevalPlayer,
 }
 """Players that every variant has, by name. A folder of the same name is reached as `./random`."""
 
