@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nardy_rl.arena.luck import opening_luck, roll_luck
 from nardy_rl.arena.result import Games, MatchResult, match_result
 from nardy_rl.env import TRUNCATED, Tables, advance_range, deal, new_tables
 from nardy_rl.errors import ConfigError
@@ -25,6 +26,7 @@ from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.search import Valuer
 
 PLY_CAP = 2000
 """Decisions after which a game is truncated: far beyond what any baseline needs to finish."""
@@ -45,6 +47,7 @@ def play_match(
     ply_cap: int = PLY_CAP,
     first_pair: int = 0,
     block_pairs: int = BLOCK_PAIRS,
+    luck: Valuer | None = None,
     progress: Callable[[int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> MatchResult:
@@ -63,6 +66,8 @@ def play_match(
             other game of its pair.
         first_pair: number of the first pair's dice: a match in several parts goes on there.
         block_pairs: pairs in lockstep; decides nothing but memory and speed.
+        luck: whose values measure the luck of the dice, to be taken out of the score; every
+            decision then costs the valuer 21 more. None: luck is not measured.
         progress: told after each step how many games have ended.
         should_stop: asked before each step. True ends the match with what whole blocks there
             are: single games that ended early would be the short ones.
@@ -79,6 +84,7 @@ def play_match(
     started = time.perf_counter()
     pairs = (games + 1) // 2
     blocks: list[Games] = []
+    lucks: list[NDArray[np.float64]] = []
 
     def ended(games_of_block: int) -> None:
         if progress is not None:
@@ -92,12 +98,14 @@ def play_match(
             seed,
             first_pair + low,
             ply_cap,
+            luck,
             ended,
             should_stop,
         )
         if block is None:
             break
-        blocks.append(block)
+        blocks.append(block[0])
+        lucks.append(block[1])
     empty = Games(np.empty((0, 2), np.int8), np.empty((0, 2), bool), np.empty((0, 2), np.int32))
     return match_result(
         Games(*(np.concatenate(arrays) for arrays in zip(empty, *blocks, strict=True))),
@@ -109,6 +117,8 @@ def play_match(
         ply_cap=ply_cap,
         asked=games,
         seconds=time.perf_counter() - started,
+        luck_by="" if luck is None else luck.name,
+        luck=None if luck is None else np.concatenate([np.empty((0, 2)), *lucks]),
     )
 
 
@@ -124,21 +134,27 @@ def _play_block(
     seed: int,
     first_pair: int,
     ply_cap: int,
+    luck: Valuer | None,
     progress: Callable[[int], None],
     should_stop: Callable[[], bool] | None,
-) -> Games | None:
-    """The games of pairs first_pair.. in lockstep; None where `should_stop` said so.
+) -> tuple[Games, NDArray[np.float64]] | None:
+    """The games of pairs first_pair.. in lockstep, and the luck of players[0] in each [P, 2].
 
-    Table t plays game t & 1 of pair t >> 1, with players[0] on seat t & 1.
+    Table t plays game t & 1 of pair t >> 1, with players[0] on seat t & 1. None where
+    `should_stop` said so.
     """
     tables = new_tables(2 * pairs)
     run_chunks(_deal_pairs, 2 * pairs, rules.kernel, rules.start_points(), seed, tables, first_pair)
     results = np.full(2 * pairs, NOT_OVER, np.int8)
+    lucks = np.zeros(2 * pairs)
     live = np.arange(2 * pairs)
     while len(live):
         if should_stop is not None and should_stop():
             return None
         first_to_move = tables.mover[live] == (live & 1)
+        if luck is not None:
+            of_mover = _luck(rules, luck, tables, live)
+            lucks[live] += np.where(first_to_move, of_mover, -of_mover)
         for player, at in ((players[0], live[first_to_move]), (players[1], live[~first_to_move])):
             if len(at):
                 results[at] = _move(rules, player, tables, at, seed, ply_cap)
@@ -149,9 +165,20 @@ def _play_block(
     sign = np.where(tables.mover == (np.arange(2 * pairs) & 1), 1, -1)
     score = np.where(truncated, 0, results * sign).astype(np.int8)
     shape = (pairs, 2)
-    return Games(
+    games = Games(
         score.reshape(shape), truncated.reshape(shape), tables.turn.astype(np.int32).reshape(shape)
     )
+    return games, lucks.reshape(shape)
+
+
+def _luck(
+    rules: Rules, valuer: Valuer, tables: Tables, at: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Luck of who is to move on the tables `at` (all at the same turn), in his view, float64."""
+    rolls, flags = tables.rolls[at], tables.flags[at]
+    if tables.turn[at[0]] == 0:
+        return opening_luck(rules, valuer, int(flags[0]), rolls)
+    return roll_luck(rules, valuer, tables.points[at], flags, rolls)
 
 
 def _move(

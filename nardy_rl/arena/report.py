@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -13,13 +14,13 @@ _WIDE = 10_000
 
 
 def result_table(results: Sequence[MatchResult], title: str | None = None) -> Table:
-    """A row for each match; print it with `print_results`, or with any rich console.
+    """Two lines for each match; print it with `print_results`, or with any rich console.
 
-    `mars` and `koks` are shares won:lost. Columns that no game of the list can fill are left
-    out.
+    The first line is a's, with what a won; the second b's, with what b won. Columns that no game
+    of the list can fill are left out.
     """
     outcomes = {score for result in results for score in result.rules.outcomes}
-    columns = ["player", "against", "points a game", "won %", "mars %"]
+    columns = ["player", "points a game", "won %", "mars %"]
     columns += ["koks %"] if 3 in outcomes else []
     columns += ["drawn %"] if 0 in outcomes else []
     columns += ["plies", "games"]
@@ -27,10 +28,11 @@ def result_table(results: Sequence[MatchResult], title: str | None = None) -> Ta
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for index, name in enumerate(columns):
         table.add_column(
-            name, justify="left" if index < 2 else "right", overflow="fold", no_wrap=index > 1
+            name, justify="left" if index == 0 else "right", overflow="fold", no_wrap=index > 0
         )
     for result in results:
         table.add_row(*(_cell(result, name) for name in columns))
+        table.add_row(*(_cell_of_b(result, name) for name in columns))
     return table
 
 
@@ -42,10 +44,15 @@ def print_results(
     wide = console if console.is_terminal else Console(file=console.file, width=_WIDE)
     wide.print(result_table(results, title), highlight=False)
     console.print(
-        "± one standard error, by pairs of games on the same dice; mars and koks: won:lost",
+        "± and [low, high]: 95 % intervals, by pairs of games on the same dice; "
+        "mars: won by two points exactly",
         soft_wrap=True,
         highlight=False,
+        markup=False,
     )
+    for result in results:
+        if result.luck is not None:
+            console.print(luck_line(result), soft_wrap=True, highlight=False, markup=False)
     played = sum(result.played.score.size for result in results)
     seconds = sum(result.seconds for result in results)
     console.print(
@@ -74,24 +81,53 @@ def notes(result: MatchResult) -> list[str]:
     return found
 
 
+def luck_line(result: MatchResult) -> str:
+    """Points a game without the luck of the dice, and what that is worth."""
+    who = f"{result.a} against {result.b}"
+    if result.games == 0:
+        return f"{who}: no game was scored"
+    worth = ""
+    if not math.isnan(result.worth):
+        times = result.worth / result.games
+        worth = f", an error bar worth {result.worth:,.0f} plain games ({times:.1f} times as many)"
+    return (
+        f"{who}, luck-adjusted by the values of {result.luck_by}: "
+        f"{as_points(result, 'adjusted_ppg')} points a game{worth}; "
+        f"luck itself {as_points(result, 'luck_ppg')}"
+    )
+
+
 def _cell(result: MatchResult, column: str) -> str:
-    """The text of one cell of a table."""
+    """The text of one cell of a's line."""
     match column:
         case "player":
             return result.a
-        case "against":
-            return result.b
         case "points a game":
-            return as_points(result.ppg)
+            return as_points(result, "ppg")
         case "won %":
-            return as_percent(result.win)
+            return as_percent(result, "win")
         case "mars %":
-            return f"{as_percent(result.mars, False)}:{as_percent(result.lost_mars, False)}"
+            return as_percent(result, "mars")
         case "koks %":
-            return f"{as_percent(result.koks, False)}:{as_percent(result.lost_koks, False)}"
+            return as_percent(result, "koks")
         case "drawn %":
-            return as_percent(result.draw)
+            return as_percent(result, "draw")
         case "plies":
             return as_number(result.plies, ".1f")
         case _:
             return f"{result.games:,}"
+
+
+def _cell_of_b(result: MatchResult, column: str) -> str:
+    """The text of one cell of b's line; empty where it would say a's again."""
+    match column:
+        case "player":
+            return result.b
+        case "won %":
+            return as_percent(result, "loss")
+        case "mars %":
+            return as_percent(result, "lost_mars")
+        case "koks %":
+            return as_percent(result, "lost_koks")
+        case _:
+            return ""
