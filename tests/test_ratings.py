@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from nardy_rl.arena.ratings import (
     Match,
@@ -80,7 +80,7 @@ def test_two_players_in_closed_form() -> None:
 def test_a_player_who_lost_every_game_has_a_rating_and_an_honest_interval() -> None:
     found = rate(2, {(0, 1): np.zeros(500)})
     # What is certain of 1000:0 is a floor: 95 % Jeffreys of a share, by scipy.
-    from scipy.stats import beta
+    from scipy.stats import beta  # type: ignore[import-untyped]
 
     low, high = (400 * math.log10(p / (1 - p)) for p in beta.ppf([0.025, 0.975], 1000.5, 0.5))
     assert found.elo[1] == pytest.approx(400 * math.log10(1000.5 / 0.5))
@@ -194,7 +194,7 @@ def test_a_match_of_nobody_is_refused() -> None:
 def test_the_samples_are_fitted_as_the_games_are(least: float) -> None:
     rng = np.random.default_rng(11)
     ends = np.array(all_pairs(4))
-    won = rng.integers(0, 300, (5, 6, 2)) + least
+    won = rng.integers(0, 300, (5, 6, 2)).astype(np.float64) + least
     won[:, 0] = [600.0, least]  # never lost
     start = _fit(4, ends, won[0])
     slow = [_fit(4, ends, sample) for sample in won]

@@ -307,8 +307,9 @@ def _refit(
         curvature = np.einsum("dm,mi,mj->dij", total * share * (1.0 - share), sides, sides)
         # Equal strengths added to all change nothing; a curvature of 1 that way keeps the mean.
         step = np.linalg.solve(curvature + 1.0, gradient[:, :, None])[:, :, 0]
-        thetas += np.clip(step, -1.0, 1.0)
-        if np.abs(step).max(initial=0.0) < 1e-9:
+        longest = np.abs(step).max(1, keepdims=True)
+        thetas += step / np.maximum(longest, 1.0)
+        if (longest < 1e-9).all():
             break
     return thetas
 
