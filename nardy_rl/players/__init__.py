@@ -1,6 +1,7 @@
 """Whatever plays: one small batched protocol, the baselines, and nets of checkpoints."""
 
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
+from nardy_rl.players.gnubg import GnubgPlayer, GnubgValuer
 from nardy_rl.players.making import BASELINES, make_player, rules_of
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
@@ -8,6 +9,8 @@ from nardy_rl.players.pubeval import PubevalPlayer
 
 __all__ = [
     "BASELINES",
+    "GnubgPlayer",
+    "GnubgValuer",
     "NetPlayer",
     "PipsPlayer",
     "Player",

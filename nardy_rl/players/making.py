@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
+from nardy_rl.players.gnubg import GnubgPlayer
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
 from nardy_rl.players.pubeval import PubevalPlayer
@@ -19,6 +20,7 @@ BASELINES: dict[str, Callable[[Rules], Player]] = {
     "random": lambda rules: RandomPlayer(),
     "pips": PipsPlayer,
     "pubeval": PubevalPlayer,
+    "gnubg": GnubgPlayer,
 }
 """Players that every variant has, by name. A folder of the same name is reached as `./random`."""
 
