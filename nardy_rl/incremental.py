@@ -89,6 +89,35 @@ def new_evaluation_scratch(weights: KernelWeights) -> EvaluationScratch:
     )
 
 
+_POWERS = np.ldexp(np.float32(1.0), -np.arange(128)).astype(np.float32)
+_LOG2_E = np.float32(math.log2(math.e))
+# log 2 in two parts: a whole number of times the first, of few bits, is exact in float32.
+_LN2_HIGH = np.float32(0.693359375)
+_LN2_LOW = np.float32(math.log(2) - 0.693359375)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def exp_below(x):
+    """exp(x) of a float32 x <= 0, relative error below 3e-7; 0 below 2**-126.
+
+    A call of the library's exp for each outcome was a quarter of an evaluation.
+    """
+    if x < np.float32(-87.0):
+        return np.float32(0.0)
+    halvings = np.int32(np.float32(0.5) - x * _LOG2_E)
+    whole = np.float32(halvings)
+    # What is left lies within half of log 2 of 0, where the seventh term is below 1e-7.
+    rest = (x + whole * _LN2_HIGH) + whole * _LN2_LOW
+    series = np.float32(1.0 / 720.0)
+    series = series * rest + np.float32(1.0 / 120.0)
+    series = series * rest + np.float32(1.0 / 24.0)
+    series = series * rest + np.float32(1.0 / 6.0)
+    series = series * rest + np.float32(0.5)
+    series = series * rest + np.float32(1.0)
+    series = series * rest + np.float32(1.0)
+    return series * _POWERS[halvings]
+
+
 @njit(nogil=True, cache=True, forceinline=True)
 def note_change(scratch, count, enc, side, place, before, now):
     """Append the units that differ between `before` and `now` checkers at one place."""
@@ -119,25 +148,16 @@ def add_units(total, base, first, units, factors, count):
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, scratch, out):
-    """Outcome distributions of the candidates low..high-1 of one decision.
+def sum_before(enc, weights, points, flags, scratch):
+    """Sum the units of a position before the play; `evaluate_sums` goes on from there.
 
     Args:
         enc: `EncodingArrays`.
         weights: `KernelWeights`.
         points: int8[2, 26] before the play.
         flags: flag bits after it.
-        words, boards: the candidates, int32[M, 13] and int8[M, 2, 26] on the same memory.
-        low, high: which of them.
         scratch: `EvaluationScratch` of this thread.
-        out: float32[M, K], rows low..high-1 are written.
     """
-    before = scratch.before
-    base = scratch.base
-    total = scratch.total
-    logits = scratch.logits
-    hidden = len(base)
-    outcomes = out.shape[1]
     for side in range(2):
         for place in range(26):
             scratch.before_board[side, place] = points[side, place]
@@ -154,7 +174,28 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
             scratch.units[count] = unit
             scratch.factors[count] = np.float32(1.0)
             count += 1
-    add_units(base, weights.first_bias, weights.first, scratch.units, scratch.factors, count)
+    add_units(
+        scratch.base, weights.first_bias, weights.first, scratch.units, scratch.factors, count
+    )
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def evaluate_sums(enc, weights, words, boards, low, high, scratch, out):
+    """Outcome distributions of the candidates low..high-1 of the position of `sum_before`.
+
+    Args:
+        enc, weights, scratch: as there.
+        words, boards: the candidates, int32[M, 13] and int8[M, 2, 26] on the same memory.
+        low, high: which of them.
+        out: float32[M, K], rows low..high-1 are written.
+    """
+    before = scratch.before
+    points = scratch.before_board
+    base = scratch.base
+    total = scratch.total
+    logits = scratch.logits
+    hidden = len(base)
+    outcomes = out.shape[1]
     for row in range(low, high):
         count = 0
         for word in range(ROW_WORDS):
@@ -193,12 +234,19 @@ def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, s
             top = max(top, logits[k])
         norm = np.float32(0.0)
         for k in range(outcomes):
-            share = np.float32(math.exp(logits[k] - top))
+            share = exp_below(logits[k] - top)
             out[row, k] = share
             norm += share
         scale = np.float32(1.0) / norm
         for k in range(outcomes):
             out[row, k] *= scale
+
+
+@njit(nogil=True, cache=True)
+def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, scratch, out):
+    """Outcome distributions of one decision: `sum_before`, then `evaluate_sums`."""
+    sum_before(enc, weights, points, flags, scratch)
+    evaluate_sums(enc, weights, words, boards, low, high, scratch, out)
 
 
 @njit(nogil=True, cache=True)

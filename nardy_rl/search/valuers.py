@@ -1,12 +1,7 @@
-"""Looking ahead: what candidates are worth, by any valuer, at 0, 1 or more plies.
-
-A valuer says what every result of a batch of decisions is worth to the player who made it.
-Everything that plays by values, judges, or measures luck stands on that one protocol.
-"""
+"""Valuers: what every result of a batch of decisions is worth to the player who made it."""
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
 from typing import Protocol
 
 import numpy as np
@@ -15,16 +10,10 @@ from numpy.typing import NDArray
 
 from nardy_rl.inference import Decisions, Evaluator
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.board import FIRST_TURN
+from nardy_rl.rules.board import FIRST_TURN, turn_flags
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
-
-ROLLS = np.array(list(combinations_with_replacement(range(1, 7), 2)), np.int8)
-"""The 21 rolls, int8[21, 2], the smaller die first."""
-
-ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2) / 36
-"""Of each roll, float64[21]."""
 
 
 class Valuer(Protocol):
@@ -127,30 +116,16 @@ def decisions_at(
     return Decisions(points, flags & np.uint8(~FIRST_TURN & 255), pending, legal)
 
 
-def roll_equities(
-    rules: Rules,
-    valuer: Valuer,
-    points: NDArray[np.int8],
-    flags: NDArray[np.uint8],
-) -> NDArray[np.float32]:
-    """What the player to move can expect after each of the 21 rolls, float32[B, 21].
-
-    Args:
-        rules: the variant.
-        valuer: of the results; each roll is worth the best of them.
-        points: int8[B, 2, 26], seen by the player to move; games that are not over.
-        flags: uint8[B], in the same view.
-    """
-    total = len(points)
-    decisions = decisions_at(
-        rules, np.repeat(points, 21, axis=0), np.repeat(flags, 21), np.tile(ROLLS, (total, 1))
-    )
-    values = valuer.equities(decisions)
-    return values[best_rows(values, decisions.legal.offsets)].reshape(total, 21)
+def turned(
+    rules: Rules, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> tuple[NDArray[np.int8], NDArray[np.uint8]]:
+    """Positions int8[B, 2, 26] and flags uint8[B] as the other player sees them."""
+    seen = np.empty_like(flags)
+    run_chunks(_turn_range, len(flags), rules.kernel, flags, seen, min_chunk=4096)
+    return np.ascontiguousarray(points[:, ::-1]), seen
 
 
-def preroll_equities(
-    rules: Rules, valuer: Valuer, points: NDArray[np.int8], flags: NDArray[np.uint8]
-) -> NDArray[np.float64]:
-    """What the player about to roll can expect, float64[B]: `roll_equities` by their chances."""
-    return roll_equities(rules, valuer, points, flags) @ ROLL_CHANCES
+@njit(nogil=True, cache=True)
+def _turn_range(low, high, rules, flags, seen):
+    for b in range(low, high):
+        seen[b] = turn_flags(rules, flags[b])

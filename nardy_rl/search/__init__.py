@@ -1,0 +1,41 @@
+"""Looking ahead: what candidates are worth, by any valuer, at 0, 1 or more plies.
+
+A valuer says what every result of a batch of decisions is worth to the player who made it.
+Whatever plays by values, judges, or measures luck stands on that one protocol.
+"""
+
+from nardy_rl.search.lookahead import DEFAULT_FILTER, Filter, Lookahead
+from nardy_rl.search.replies import (
+    ROLL_CHANCES,
+    ROLLS,
+    Replies,
+    best_replies,
+    preroll_equities,
+    roll_equities,
+)
+from nardy_rl.search.valuers import (
+    NetValuer,
+    Valuer,
+    best_rows,
+    decisions_at,
+    equities_of,
+    turned,
+)
+
+__all__ = [
+    "DEFAULT_FILTER",
+    "ROLLS",
+    "ROLL_CHANCES",
+    "Filter",
+    "Lookahead",
+    "NetValuer",
+    "Replies",
+    "Valuer",
+    "best_replies",
+    "best_rows",
+    "decisions_at",
+    "equities_of",
+    "preroll_equities",
+    "roll_equities",
+    "turned",
+]

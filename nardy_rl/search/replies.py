@@ -1,0 +1,214 @@
+"""The best result of each of the 21 rolls: one ply of looking ahead, for many positions.
+
+With the incremental kernel one pass does it all: the units of a position are summed once for
+its 21 rolls, and no candidate leaves the caches. Any other valuer gets the results in blocks.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nardy_rl.incremental import evaluate_sums, sum_before
+from nardy_rl.inference import KernelEvaluator
+from nardy_rl.rules.board import FIRST_TURN
+from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
+from nardy_rl.rules.parallel import map_chunks
+from nardy_rl.rules.record import Rules
+from nardy_rl.search.valuers import NetValuer, Valuer, best_rows, decisions_at
+from nardy_rl.selfplay import best_candidate
+
+ROLLS = np.array(list(combinations_with_replacement(range(1, 7), 2)), np.int8)
+"""The 21 rolls, int8[21, 2], the smaller die first."""
+
+ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2) / 36
+"""Of each roll, float64[21]."""
+
+_BLOCK = 256
+"""Positions whose results are made at once where the valuer needs them as a batch."""
+
+
+class Replies(NamedTuple):
+    """The best result of each roll, for a batch of positions.
+
+    Attributes:
+        boards: int8[B, 21, 2, 26], seen by the player who rolled; the first of equals.
+        flags: uint8[B], after the play, in the same view.
+        equities: float32[B, 21], what they are worth to him.
+    """
+
+    boards: NDArray[np.int8]
+    flags: NDArray[np.uint8]
+    equities: NDArray[np.float32]
+
+
+def best_replies(
+    rules: Rules, valuer: Valuer, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> Replies:
+    """What the player to roll makes of each of the 21 rolls.
+
+    Args:
+        rules: the variant.
+        valuer: of the results.
+        points: int8[B, 2, 26], seen by the player to roll; games that are not over.
+        flags: uint8[B], in the same view.
+    """
+    total = len(points)
+    out = Replies(
+        np.empty((total, 21, 2, 26), np.int8),
+        flags & np.uint8(~FIRST_TURN & 255),
+        np.empty((total, 21), np.float32),
+    )
+    points = np.ascontiguousarray(points)
+    kernel = _incremental(valuer)
+    if kernel is None:
+        _in_blocks(rules, valuer, points, flags, np.arange(total), out)
+        return out
+    _in_one_pass(rules, kernel, points, flags, out)
+    if kernel is not valuer.evaluator:  # type: ignore[attr-defined]
+        # Its bear-off table knows the results where the other side is home already, and it
+        # cannot be asked inside the kernel.
+        near = points[:, 1, :7].sum(1, dtype=np.int64) == rules.checkers
+        _in_blocks(rules, valuer, points, flags, np.flatnonzero(near), out)
+    return out
+
+
+def roll_equities(
+    rules: Rules, valuer: Valuer, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> NDArray[np.float32]:
+    """What the player to roll can expect after each of the 21 rolls, float32[B, 21].
+
+    Arguments as of `best_replies`; each roll is worth the best of its results.
+    """
+    return best_replies(rules, valuer, points, flags).equities
+
+
+def preroll_equities(
+    rules: Rules, valuer: Valuer, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> NDArray[np.float64]:
+    """What the player about to roll can expect, float64[B]: `roll_equities` by their chances."""
+    return mean_over_rolls(roll_equities(rules, valuer, points, flags))
+
+
+def mean_over_rolls(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The mean of float32[B, 21] by the chances of the rolls, float64[B].
+
+    Summed roll by roll: the last bits of a matrix product can depend on the other rows.
+    """
+    mean = np.zeros(len(values))
+    for roll, chance in enumerate(ROLL_CHANCES):
+        mean += chance * values[:, roll]
+    return mean
+
+
+def _incremental(valuer: Valuer) -> KernelEvaluator | None:
+    """The incremental kernel at the bottom of a valuer, if there is one."""
+    if not isinstance(valuer, NetValuer):
+        return None
+    evaluator = getattr(valuer.evaluator, "inner", valuer.evaluator)
+    return evaluator if isinstance(evaluator, KernelEvaluator) else None
+
+
+def _in_blocks(
+    rules: Rules,
+    valuer: Valuer,
+    points: NDArray[np.int8],
+    flags: NDArray[np.uint8],
+    at: NDArray[np.int64],
+    out: Replies,
+) -> None:
+    """Fill the rows `at` of `out` by the valuer's own batches."""
+    for low in range(0, len(at), _BLOCK):
+        block = at[low : low + _BLOCK]
+        count = len(block)
+        decisions = decisions_at(
+            rules,
+            np.repeat(points[block], 21, axis=0),
+            np.repeat(flags[block], 21),
+            np.tile(ROLLS, (count, 1)),
+        )
+        values = valuer.equities(decisions)
+        rows = best_rows(values, decisions.legal.offsets)
+        out.boards[block] = decisions.legal.after[rows].reshape(count, 21, 2, 26)
+        out.equities[block] = values[rows].reshape(count, 21)
+
+
+def _in_one_pass(
+    rules: Rules,
+    evaluator: KernelEvaluator,
+    points: NDArray[np.int8],
+    flags: NDArray[np.uint8],
+    out: Replies,
+) -> None:
+    scores = np.array(rules.outcomes, np.float32)
+
+    def work(low: int, high: int) -> None:
+        _replies_range(
+            low,
+            high,
+            rules.kernel,
+            new_scratch(),
+            new_rows(MAX_AFTERSTATES),
+            evaluator.encoding,
+            evaluator.weights,
+            evaluator.new_scratch(),
+            scores,
+            np.empty((MAX_AFTERSTATES, len(scores)), np.float32),
+            points,
+            flags,
+            out.boards,
+            out.equities,
+        )
+
+    map_chunks(work, len(points), min_chunk=4)
+
+
+@njit(nogil=True, cache=True)
+def _replies_range(
+    low,
+    high,
+    rules,
+    scratch,
+    room,
+    enc,
+    weights,
+    hidden,
+    scores,
+    shares,
+    points,
+    flags,
+    boards,
+    equities,
+):
+    for b in range(low, high):
+        after = flags[b] & ~FIRST_TURN
+        sum_before(enc, weights, points[b], after, hidden)
+        roll = 0
+        for die1 in range(1, 7):
+            for die2 in range(die1, 7):
+                count, _used = generate(
+                    rules,
+                    scratch,
+                    points[b],
+                    flags[b],
+                    0,
+                    die1,
+                    die2,
+                    room.words,
+                    room.paths,
+                    0,
+                )
+                evaluate_sums(enc, weights, room.words, room.boards, 0, count, hidden, shares)
+                best = best_candidate(rules, room.boards, after, 0, count, scores, shares)
+                equity = np.float32(0.0)
+                for k in range(len(scores)):
+                    equity += scores[k] * shares[best, k]
+                equities[b, roll] = equity
+                for side in range(2):
+                    for place in range(26):
+                        boards[b, roll, side, place] = room.boards[best, side, place]
+                roll += 1
