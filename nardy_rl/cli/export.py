@@ -1,0 +1,64 @@
+"""`nardy-rl export`: a checkpoint's net as a portable file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nardy_rl.cli import words
+from nardy_rl.errors import ConfigError
+
+FORMATS = ("onnx", "safetensors", "npz")
+
+HELP = """\
+nardy-rl export: a checkpoint's net as a portable file
+
+usage: nardy-rl export checkpoint=PATH out=FILE [format=onnx|safetensors|npz] [overwrite=true]
+
+settings and what they are by default:
+  checkpoint      a checkpoint, or a run (its newest checkpoint)
+  out             the file; its folder is made where it is not there
+  format          onnx, safetensors or npz; by default what the file's name ends in
+  overwrite=false whether files that are there may be replaced
+
+Beside FILE come FILE.json (the encoding as a table, the outcomes, a test vector, the card) and
+FILE.md (the same for people, with the licence): all that a program needs which has never seen this
+one. An ONNX file takes any number of positions at once; it is read back and compared with torch
+before it is kept, and plays as FILE.onnx wherever a player is asked for.
+
+examples:
+  nardy-rl export checkpoint=runs/long_nardy/2026-11-30_12-00-00-default out=nets/nardy.onnx
+  nardy-rl export checkpoint=checkpoints/backgammon out=backgammon.npz
+  nardy-rl arena a=nets/nardy.onnx b=pips
+"""
+
+SETTINGS: dict[str, Callable[[str], Any]] = {
+    "checkpoint": str,
+    "out": str,
+    "format": words.one_of(*FORMATS),
+    "overwrite": words.one_of("true", "false"),
+}
+
+
+def run(given: list[str]) -> int:
+    """Write the file that the words ask for and say what was written."""
+    if "-h" in given or "--help" in given:
+        print(HELP, end="")
+        return 0
+    settings = words.read(given, SETTINGS)
+    for name, example in (("checkpoint", "a checkpoint or run"), ("out", "FILE.onnx")):
+        if not settings.get(name):
+            raise ConfigError(f"{name} is missing: {name}={example}")
+
+    from nardy_rl.export import export
+    from nardy_rl.train.checkpoint import load_checkpoint
+
+    written = export(
+        load_checkpoint(settings["checkpoint"]),
+        settings["out"],
+        settings.get("format"),
+        overwrite=settings.get("overwrite") == "true",
+    )
+    for path in written:
+        print(f"{path}  {path.stat().st_size:,} bytes")
+    return 0
