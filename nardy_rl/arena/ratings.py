@@ -205,13 +205,18 @@ def cycles(results: Mapping[Match, tuple[float, float]], level: float = LEVEL) -
     return tuple(found)
 
 
-def _check(players: int, matches: Iterable[Match], anchor: int, alpha: float, draws: int) -> None:
-    if not 0 <= anchor < players:
-        raise ConfigError(f"anchor: {anchor} is not allowed; allowed: 0 to {players - 1}")
+def check_settings(alpha: float, draws: int) -> None:
+    """Raise `ConfigError` unless both can be; see `rate`."""
     if not 0.0 < alpha <= 1000.0:
         raise ConfigError(f"alpha: {alpha} is not allowed; allowed: numbers > 0 and <= 1000")
     if not 2 <= draws <= 1_000_000:
         raise ConfigError(f"draws: {draws} is not allowed; allowed: whole numbers 2..1000000")
+
+
+def _check(players: int, matches: Iterable[Match], anchor: int, alpha: float, draws: int) -> None:
+    if not 0 <= anchor < players:
+        raise ConfigError(f"anchor: {anchor} is not allowed; allowed: 0 to {players - 1}")
+    check_settings(alpha, draws)
     for a, b in matches:
         if not 0 <= a < b < players:
             raise ConfigError(f"match ({a}, {b}): allowed: two of 0..{players - 1}, ascending")
@@ -323,15 +328,17 @@ def _residuals(
 
 
 def _misfit(residual: NDArray[np.float64], residuals: NDArray[np.float64], free: int) -> float:
-    """The chance of such residuals under the model: a chi-square of `free` degrees of freedom.
+    """The chance of such residuals under the model, by Hotelling's test.
 
     They spread in `free` directions alone, those in which no choice of ratings moves them; the
     others' variance is rounding.
     """
-    if free < 1:
+    draws = len(residuals)
+    if not 1 <= free < draws:
         return math.nan
-    from scipy.stats import chi2  # type: ignore[import-untyped]
+    from scipy.stats import f  # type: ignore[import-untyped]
 
-    variance, directions = np.linalg.eigh(np.cov(residuals.T))
+    variance, directions = np.linalg.eigh(np.atleast_2d(np.cov(residuals.T)))
     along = directions[:, -free:].T @ residual
-    return float(chi2.sf(np.sum(along**2 / variance[-free:]), free))
+    square = float(np.sum(along**2 / variance[-free:]))
+    return float(f.sf(square * (draws - free) / (free * (draws - 1)), free, draws - free))
