@@ -2,6 +2,7 @@
 
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
 from nardy_rl.players.gnubg import GnubgPlayer, GnubgValuer
+from nardy_rl.players.heuristic import HeuristicPlayer
 from nardy_rl.players.making import BASELINES, make_player, rules_of
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
@@ -11,6 +12,7 @@ __all__ = [
     "BASELINES",
     "GnubgPlayer",
     "GnubgValuer",
+    "HeuristicPlayer",
     "NetPlayer",
     "PipsPlayer",
     "Player",

@@ -10,6 +10,7 @@ from pathlib import Path
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
 from nardy_rl.players.gnubg import GnubgPlayer
+from nardy_rl.players.heuristic import HeuristicPlayer
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.players.protocol import Player
 from nardy_rl.players.pubeval import PubevalPlayer
@@ -19,6 +20,7 @@ from nardy_rl.train.checkpoint import load_checkpoint
 BASELINES: dict[str, Callable[[Rules], Player]] = {
     "random": lambda rules: RandomPlayer(),
     "pips": PipsPlayer,
+    "heuristic": HeuristicPlayer,
     "pubeval": PubevalPlayer,
     "gnubg": GnubgPlayer,
 }
