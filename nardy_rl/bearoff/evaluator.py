@@ -12,7 +12,7 @@ from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions, Evaluator
 from nardy_rl.rules.board import STARTED
 from nardy_rl.rules.kernels import MAX_STEPS
-from nardy_rl.rules.parallel import map_chunks, run_chunks
+from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import HOME, KernelRules, Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 
@@ -71,17 +71,13 @@ class BearoffEvaluator:
     def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
         """See `Evaluator`."""
         shares = self.inner.distributions(decisions)
-        total = len(decisions.points)
         boards = np.ascontiguousarray(decisions.legal.after)
         offsets = decisions.legal.offsets
-
-        def look(low: int, high: int) -> bool:
-            return _any_bearoff(low, high, decisions.points, boards, offsets)
-
-        if any(map_chunks(look, total, min_chunk=4096)):
+        # The look is so short, about 10 ns a decision, that threads would not pay.
+        if _any_bearoff(decisions.points, boards, offsets):
             run_chunks(
                 _put_exact,
-                total,
+                len(decisions.points),
                 self.rules.kernel,
                 decisions.points,
                 boards,
@@ -106,14 +102,10 @@ def _is_home(side: NDArray[np.int8]) -> bool:
 
 @njit(nogil=True, cache=True)
 def _any_bearoff(
-    low: int,
-    high: int,
-    points: NDArray[np.int8],
-    boards: NDArray[np.int8],
-    offsets: NDArray[np.int64],
+    points: NDArray[np.int8], boards: NDArray[np.int8], offsets: NDArray[np.int64]
 ) -> bool:
-    """Whether decisions low..high-1 have a candidate with both sides home or off."""
-    for b in range(low, high):
+    """Whether any decision has a candidate with both sides home or off."""
+    for b in range(len(points)):
         # The opponent does not move home in my turn: one look at him serves all candidates.
         if _is_home(points[b, 1]):
             for row in range(offsets[b], offsets[b + 1]):
