@@ -15,7 +15,15 @@ from nardy_rl.encoding import Encoding, encode
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.inference import Decisions
 from nardy_rl.net import ValueNet
-from nardy_rl.players import NetPlayer, PipsPlayer, Player, RandomPlayer, make_player, rules_of
+from nardy_rl.players import (
+    NetPlayer,
+    PipsPlayer,
+    Player,
+    RandomPlayer,
+    make_player,
+    make_valuer,
+    rules_of,
+)
 from nardy_rl.players.baselines import _SHOTS
 from nardy_rl.rules import (
     LegalAfterstates,
@@ -26,6 +34,7 @@ from nardy_rl.rules import (
     variant,
     variants,
 )
+from nardy_rl.search import Lookahead, best_rows
 from nardy_rl.train.checkpoint import save_checkpoint
 from tests.reachable import play_turns
 
@@ -181,7 +190,7 @@ def test_a_net_takes_the_best_equity_and_final_scores_exactly(
     net = new_net(rules, hidden)
     decisions, rolls = decisions_of(name)
     legal = decisions.legal
-    rows = choose(NetPlayer(rules, net, evaluator="auto" if len(hidden) == 1 else "float32"),
+    rows = choose(NetPlayer(rules, net, evaluator="auto" if len(hidden) == 1 else "float32", bearoff=False),
                   decisions, rolls)  # fmt: skip
     flags = np.repeat(decisions.flags, np.diff(legal.offsets))
     equity = net.equity(torch.from_numpy(encode(rules, legal.after, flags))).detach().numpy()
@@ -204,7 +213,7 @@ def test_a_dense_net_values_and_chooses_alike_in_any_company(
     hidden: tuple[int, ...], evaluator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = variant("backgammon")
-    player = NetPlayer(rules, new_net(rules, hidden), evaluator=evaluator)
+    player = NetPlayer(rules, new_net(rules, hidden), evaluator=evaluator, bearoff=False)
     distributions, seen = player.evaluator.distributions, []
 
     def watched(decisions: Decisions) -> np.ndarray:
@@ -268,3 +277,54 @@ def test_a_player_that_cannot_play_is_refused_in_one_line(tmp_path: Path) -> Non
         make_player(strict, variant("backgammon"))
     with pytest.raises(ConfigError, match="evaluator='fast'"):
         make_player(strict, variant("long_nardy", head_rule="strict"), evaluator="fast")
+
+
+def test_how_far_a_player_looks_is_part_of_its_name(tmp_path: Path) -> None:
+    rules = variant("long_nardy")
+    path = str(saved(tmp_path, rules))
+    decisions, rolls = decisions_of("long_nardy")
+    player = make_player(f"{path}@1ply", rules)
+    assert player.name == f"{path}@1ply"
+    assert rules_of(f"{path}@rollout") == rules
+    few = slice(0, 3)
+    legal = legal_afterstates(rules, decisions.points[few], rolls[few], flags=decisions.flags[few])
+    asked = Decisions(decisions.points[few], decisions.flags[few], decisions.pending[few], legal)
+    best = best_rows(Lookahead(rules, make_valuer(path, rules), 1).equities(asked), legal.offsets)
+    assert (player.choose(asked, rolls[few], KEYS[few]) == best).all()
+    ahead = make_valuer(f"{path}@1ply", rules).equities(asked)
+    assert (ahead == Lookahead(rules, make_valuer(path, rules), 1).equities(asked)).all()
+    assert make_player(f"{path}@0ply", rules).name == path
+    assert make_player(f"{path}@rollout", rules).name == f"{path}@rollout"
+    # A folder whose own name looks like that is the folder.
+    renamed = tmp_path / "bot@1ply"
+    Path(path).rename(renamed)
+    assert make_player(str(renamed), rules).name == str(renamed)
+
+
+def test_a_way_to_look_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    rules = variant("long_nardy")
+    path = str(saved(tmp_path, rules))
+    with pytest.raises(ConfigError, match="pips does not look ahead"):
+        make_player("pips@1ply", rules)
+    with pytest.raises(ConfigError, match="4 plies are not allowed; allowed: 0 to 3"):
+        make_player(f"{path}@4ply", rules)
+    with pytest.raises(ConfigError, match="unknown player 'pips@ply'"):
+        make_player("pips@ply", rules)
+    with pytest.raises(ConfigError, match="random has no equities"):
+        make_valuer("random", rules)
+
+
+def test_nets_know_the_ends_of_games_exactly() -> None:
+    rules = variant("backgammon")
+    place = Position.from_points(rules, me={3: 1, 1: 2}, opp={1: 2}, me_off=12, opp_off=13)
+    legal = legal_afterstates(rules, place.points[None], np.array([[2, 1]], np.int8))
+    nothing = np.zeros(1, np.uint8)
+    asked = Decisions(place.points[None], nothing, nothing, legal)
+    net = new_net(rules)
+    equities = [
+        make.evaluator.distributions(asked) @ np.array(rules.outcomes, np.float32)
+        for make in (NetPlayer(rules, net), NetPlayer(rules, net, bearoff=False))
+    ]
+    # The opponent takes his two off whatever he throws.
+    np.testing.assert_allclose(equities[0], -1.0, atol=1e-6)
+    assert (np.abs(equities[1] + 1.0) > 0.01).all()

@@ -4,12 +4,22 @@ A valuer says what every result of a batch of decisions is worth to the player w
 Whatever plays by values, judges, or measures luck stands on that one protocol.
 """
 
-from nardy_rl.search.lookahead import DEFAULT_FILTER, Filter, Lookahead
+from nardy_rl.search.lookahead import (
+    DEFAULT_FILTER,
+    MOST_PLIES,
+    Filter,
+    Lookahead,
+    check_filter,
+    filtered,
+    final_scores,
+    put_below,
+)
 from nardy_rl.search.replies import (
     ROLL_CHANCES,
     ROLLS,
     Replies,
     best_replies,
+    mean_over_rolls,
     preroll_equities,
     roll_equities,
 )
@@ -24,6 +34,7 @@ from nardy_rl.search.valuers import (
 
 __all__ = [
     "DEFAULT_FILTER",
+    "MOST_PLIES",
     "ROLLS",
     "ROLL_CHANCES",
     "Filter",
@@ -33,9 +44,14 @@ __all__ = [
     "Valuer",
     "best_replies",
     "best_rows",
+    "check_filter",
     "decisions_at",
     "equities_of",
+    "filtered",
+    "final_scores",
+    "mean_over_rolls",
     "preroll_equities",
+    "put_below",
     "roll_equities",
     "turned",
 ]

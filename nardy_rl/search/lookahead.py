@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions
+from nardy_rl.rules.batch import LegalAfterstates
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
@@ -37,6 +38,16 @@ class Filter(NamedTuple):
 
     keep: int
     margin: float
+
+
+def check_filter(one: Filter) -> Filter:
+    """The filter; ConfigError where it keeps nothing or has no margin."""
+    if one.keep < 1 or not one.margin >= 0:
+        raise ConfigError(
+            f"filter: keep={one.keep}, margin={one.margin} is not allowed; "
+            "allowed: keep >= 1, margin >= 0"
+        )
+    return one
 
 
 DEFAULT_FILTER = Filter(8, 0.16)
@@ -74,12 +85,8 @@ class Lookahead:
         self.filters = tuple([DEFAULT_FILTER] * plies if filters is None else filters)
         if len(self.filters) != plies:
             raise ConfigError(f"filters: {len(self.filters)} given for {plies} plies; one for each")
-        for keep, margin in self.filters:
-            if keep < 1 or not margin >= 0:
-                raise ConfigError(
-                    f"filter: keep={keep}, margin={margin} is not allowed; "
-                    "allowed: keep >= 1, margin >= 0"
-                )
+        for one in self.filters:
+            check_filter(one)
         self.rules = rules
         self.valuer = valuer
         self.plies = plies
@@ -91,26 +98,12 @@ class Lookahead:
         values = self.valuer.equities(decisions)
         legal = decisions.legal
         flags = np.repeat(decisions.flags, np.diff(legal.offsets))
-        kept = np.ones(len(values), bool)
-        look = np.empty(len(values), bool)
-        for ply, (keep, margin) in enumerate(self.filters, 1):
-            run_chunks(
-                _filter_range,
-                len(decisions.points),
-                self.rules.kernel,
-                legal.after,
-                legal.offsets,
-                decisions.flags,
-                values,
-                keep,
-                np.float32(margin),
-                self.forced,
-                kept,
-                look,
-            )
+        kept = None
+        for ply, one in enumerate(self.filters, 1):
+            kept, look = filtered(self.rules, decisions, values, one, self.forced, kept)
             rows = np.flatnonzero(look)
             values[rows] = self._afterstates(legal.after[rows], flags[rows], ply)
-            run_chunks(_lower_range, len(decisions.points), legal.offsets, kept, values)
+            put_below(legal, kept, values)
         return values
 
     def _afterstates(
@@ -137,6 +130,52 @@ class Lookahead:
         rows = np.flatnonzero(values == NOT_OVER)
         values[rows] = self._afterstates(boards[rows], after[rows], plies - 1)
         return mean_over_rolls(values.reshape(-1, 21))
+
+
+def filtered(
+    rules: Rules,
+    decisions: Decisions,
+    values: NDArray[np.float32],
+    keep: Filter,
+    forced: bool,
+    among: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The candidates worth a deeper look, and those of them that need one.
+
+    Args:
+        rules, decisions: as everywhere.
+        values: float32[M], by which the best are kept.
+        keep: how many.
+        forced: whether a candidate kept alone is looked at.
+        among: bool[M], the rows that an earlier filter left.
+
+    Returns:
+        (kept, look), bool[M]: kept rows that end the game are not to be looked at.
+    """
+    kept = np.ones(len(values), bool) if among is None else among.copy()
+    look = np.empty(len(values), bool)
+    run_chunks(
+        _filter_range,
+        len(decisions.points),
+        rules.kernel,
+        decisions.legal.after,
+        decisions.legal.offsets,
+        decisions.flags,
+        values,
+        keep.keep,
+        np.float32(keep.margin),
+        forced,
+        kept,
+        look,
+    )
+    return kept, look
+
+
+def put_below(
+    legal: LegalAfterstates, kept: NDArray[np.bool_], values: NDArray[np.float32]
+) -> None:
+    """Lower the values float32[M] of rows not in `kept` bool[M] below those that are."""
+    run_chunks(_lower_range, len(legal.offsets) - 1, legal.offsets, kept, values)
 
 
 def final_scores(
