@@ -19,6 +19,7 @@ from nardy_rl.arena import (
     MatchResult,
     by_pair,
     evaluation,
+    joined,
     match_result,
     play_match,
     print_results,
@@ -251,7 +252,7 @@ def test_shares_count_every_game_once() -> None:
     games = Games(score, np.zeros((4, 2), bool), np.full((4, 2), 50, np.int32))
     result = match_result(games, a="a", b="b", rules=variant("backgammon"))
     assert result.ppg.value == 0.0
-    assert (result.win.value, result.draw.value) == (3 / 8, 2 / 8)
+    assert (result.win.value, result.draw.value, result.loss.value) == (3 / 8, 2 / 8, 3 / 8)
     assert (result.mars.value, result.koks.value) == (1 / 8, 1 / 8)
     assert (result.lost_mars.value, result.lost_koks.value) == (1 / 8, 1 / 8)
     assert (result.games, result.plies) == (8, 50.0)
@@ -263,7 +264,7 @@ def test_one_pair_has_no_standard_error() -> None:
     result = play_match(variant("hypergammon"), RandomPlayer(), RandomPlayer(), 2)
     assert result.ppg.value == 0.0
     assert math.isnan(result.ppg.se)
-    assert "ppg_se" not in result.figures()
+    assert not {"ppg_se", "ppg_low", "ppg_high"} & set(result.figures())
 
 
 def test_an_odd_number_is_rounded_up_and_said_so() -> None:
@@ -337,6 +338,7 @@ def test_evaluation_is_matches_of_the_net() -> None:
     assert [replace(m, a="net", seconds=0.0) for m in matches] == list(evaluate.results)
     assert figures["pips/ppg"] == matches[1].ppg.value
     assert figures["random/ppg_se"] == matches[0].ppg.se
+    assert figures["random/ppg_low"] == matches[0].intervals["ppg"].low
     assert all(type(value) is float and math.isfinite(value) for value in figures.values())
     assert figures == evaluate(net, 99)
     with pytest.raises(ConfigError, match=r"eval.opponents: unknown player 'pops'.*did you mean"):
@@ -362,13 +364,46 @@ def test_tables_are_plain_off_a_terminal() -> None:
     assert head.split("  ")[0] == "player"
     assert "drawn %" in head
     assert "koks" not in head
-    assert f"{results[0].ppg.value:+.3f} ± {results[0].ppg.se:.3f}" in first
-    assert second.startswith("pips")
-    (points, points_se), (won, won_se) = results[0].ppg, results[0].win
-    assert str(results[0]) == (
-        f"pips against random: {points:+.3f} ± {points_se:.3f} points a game, "
-        f"{100 * won:.1f} ± {100 * won_se:.1f} % won, 20 games"
-    )
+    result = results[0]
+    low, high = result.intervals["ppg"]
+    assert high - low == pytest.approx(4 * result.ppg.se, rel=0.2)
+    points = f"{result.ppg.value:+.3f} [{low:+.3f}, {high:+.3f}]"
+    assert first.startswith(f"pips    {points}")
+    assert second.startswith("random ")
+    low, high = (100 * end for end in result.intervals["loss"])
+    assert f" {100 * result.loss.value:.1f} [{low:.1f}, {high:.1f}] " in second
+    assert str(result).startswith(f"pips against random: {points} points a game, ")
+    assert str(result).endswith(" % drawn, 20 games")
+    assert "+0.000 ± 0.000" in plain.splitlines()[3], "against itself"
+    assert "95 % intervals" in plain
+
+
+def test_draws_are_shown_where_there_are_any() -> None:
+    """Rare between pips players, so their games are made here."""
+    score = np.array([[1, 0], [0, -1], [2, -1], [1, -2]] * 25, np.int8)
+    games = Games(score, np.zeros((100, 2), bool), np.full((100, 2), 90, np.int32))
+    for name, there in (("long_nardy_draw", True), ("long_nardy", False)):
+        result = match_result(games, a="a", b="b", rules=variant(name))
+        assert ("25.0 ± 5.0 % drawn" in str(result)) is there
+        assert ("drawn %" in printed([result])) is there
+        assert ("25.0 ± 5.0" in printed([result]).splitlines()[1]) is there
+        assert ("draw_low" in result.figures()) is there
+
+
+def test_parts_join_to_the_match_they_are_of() -> None:
+    rules = variant("hypergammon")
+    players = PipsPlayer(rules), RandomPlayer()
+    first = play_match(rules, *players, 60, seed=4, first_pair=5)
+    second = play_match(rules, *players, 40, seed=4, first_pair=35)
+    whole = joined([first, second])
+    assert whole == play_match(rules, *players, 100, seed=4, first_pair=5)
+    both = zip(first.played, second.played, strict=True)
+    assert same_games(whole.played, Games(*(np.concatenate(arrays) for arrays in both)))
+    assert whole.seconds == first.seconds + second.seconds
+    with pytest.raises(ValueError, match="first_pair=5, not 55"):
+        joined([second, first])
+    with pytest.raises(ValueError, match="parts of matches apart: b"):
+        joined([first, replace(second, b="other")])
 
 
 def test_the_verb_plays_and_teaches(capsys: pytest.CaptureFixture[str]) -> None:

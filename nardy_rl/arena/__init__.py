@@ -5,9 +5,10 @@ from nardy_rl.arena.intervals import Interval, bootstrap_interval
 from nardy_rl.arena.match import PLY_CAP, play_match
 from nardy_rl.arena.report import print_results, result_table
 from nardy_rl.arena.result import Estimate, Games, MatchResult, by_pair, joined, match_result
-from nardy_rl.arena.sequential import SequentialTest, Verdict, play_until
+from nardy_rl.arena.sequential import MAX_GAMES, SequentialTest, Verdict, play_until
 
 __all__ = [
+    "MAX_GAMES",
     "PLY_CAP",
     "Estimate",
     "Evaluation",

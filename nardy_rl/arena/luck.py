@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.rules.record import Rules
-from nardy_rl.search import ROLL_CHANCES, ROLLS, Valuer, roll_equities
+from nardy_rl.search import ROLLS, Valuer, mean_over_rolls, roll_equities
 
 _ROLL_INDEX = np.zeros((7, 7), np.int64)
 """Place in `ROLLS` of two dice in either order."""
@@ -43,9 +43,9 @@ def roll_luck(
     Returns:
         float64[B].
     """
-    values = roll_equities(rules, valuer, points, flags).astype(np.float64)
+    values = roll_equities(rules, valuer, points, flags)
     thrown = values[np.arange(len(values)), _ROLL_INDEX[rolls[:, 0], rolls[:, 1]]]
-    return thrown - values @ ROLL_CHANCES
+    return thrown - mean_over_rolls(values)
 
 
 def opening_luck(

@@ -21,8 +21,11 @@ from nardy_rl.cli.playing import (
 from nardy_rl.errors import ConfigError
 
 if typing.TYPE_CHECKING:
+    from nardy_rl.arena import MatchResult, SequentialTest
     from nardy_rl.players import Player
     from nardy_rl.rules import Rules
+    from nardy_rl.search import Valuer
+    from nardy_rl.train.stopping import StopSignals
 
 HELP = """\
 nardy-rl arena: a match of two players on duplicate dice
@@ -32,10 +35,22 @@ usage: nardy-rl arena a=PLAYER b=PLAYER [name=value ...]
 A PLAYER is
   random          any legal result, all with the same chance
   pips            the race: most pips ahead, then the rear checkers first; hides its blots a little
-  PATH            a checkpoint, or a run (its newest checkpoint): the net's best result, 0 plies
+  heuristic       rules of thumb of the variant
+  pubeval         backgammon: Tesauro's public evaluator
+  gnubg           backgammon: GNU Backgammon, an extra: pip install 'nardy-rl[gnubg]'
+  PATH            a checkpoint, or a run (its newest checkpoint): the net's best result
+  FILE.onnx       an exported net
+Nets and gnubg look ahead if asked: PATH@1ply, PATH@2ply, PATH@rollout, gnubg@1ply.
 
 settings and what they are by default:
-  games=10000     games to play, in pairs: the same dice twice, the seats exchanged
+  games=10000     games to play, in pairs: the same dice twice, the seats exchanged;
+                  with stop= the most that are played, 100000 by default
+  stop=P0:P1      end as soon as it is clear whether a scores P0 points a game (H0) or P1 (H1);
+                  stop=0:0.05 asks whether a is 0.05 stronger than b or no stronger
+  alpha=0.05      with stop=: chance of accepting H1 although a scores P0 or less
+  beta=0.05       with stop=: chance of accepting H0 although a scores P1 or more
+  luck=PLAYER     a net or gnubg by whose values the luck of the dice is taken out of the score: the
+                  mean stays, the error shrinks, each game takes some 10 times as long
   variant=NAME    the game; by default the one that a or b learned, long_nardy where neither did
   variant.options.X=Y   a house rule; `nardy-rl variants NAME` lists them
   seed=1          of the dice: the same seed repeats the match exactly
@@ -43,19 +58,53 @@ settings and what they are by default:
   threads=0       processor threads, 0 for all there are; results do not depend on them
   evaluator=auto  how nets are computed: auto, kernel, float32, bfloat16
 
-Figures are in the view of a, with one standard error (by pairs of games). A player against itself
-scores exactly 0. Ctrl-C ends the match and shows what was played so far.
+Figures have 95 % intervals, by pairs of games: ± where both sides are alike, else [low, high].
+A player against itself scores exactly 0. Ctrl-C ends the match and shows what was played so far.
+
+stop= is a sequential test (GSPRT) on the scores of pairs, luck-adjusted ones with luck=. Between
+P0 and P1 either verdict is right. It ends a match because of how the match stands, so points a
+game of a match that ended early lean to the verdict's side: quote the verdict.
 
 examples:
   nardy-rl arena a=runs/long_nardy/2026-11-30_12-00-00-default b=pips
   nardy-rl arena a=RUN1 b=RUN2 games=100000 seed=7
+  nardy-rl arena a=NEW b=OLD stop=0:0.05
+  nardy-rl arena a=RUN1 b=RUN2 games=2000 luck=checkpoints/long_nardy
   nardy-rl arena a=pips b=random variant=backgammon variant.options.hit_run=no_hide
 """
+
+
+def _hypotheses(text: str) -> tuple[float, float]:
+    """Read P0:P1, points a game, P0 the smaller."""
+    first, _, second = text.partition(":")
+    try:
+        ppg0, ppg1 = float(first), float(second)
+    except ValueError:
+        ppg0, ppg1 = 0.0, 0.0
+    if not -3 < ppg0 < ppg1 < 3:
+        raise ValueError("P0:P1, such as 0:0.05, with -3 < P0 < P1 < 3")
+    return ppg0, ppg1
+
+
+def _error_rate(text: str) -> float:
+    """Read a probability of being wrong."""
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0.0 < rate < 0.5:
+        raise ValueError("numbers > 0 and < 0.5")
+    return rate
+
 
 SETTINGS: dict[str, Callable[[str], Any]] = {
     "a": str,
     "b": str,
     "games": words.whole(2, 10**9),
+    "stop": _hypotheses,
+    "alpha": _error_rate,
+    "beta": _error_rate,
+    "luck": str,
     "variant": str,
     OPTIONS: str,
     "seed": words.whole(0),
@@ -77,43 +126,84 @@ def run(given: list[str]) -> int:
     for side in ("a", "b"):
         if not settings.get(side):
             raise ConfigError(f"{side} is missing: {side}=random, pips, or a checkpoint or run")
+    for rate in ("alpha", "beta"):
+        if rate in settings and "stop" not in settings:
+            raise ConfigError(f"{rate}: an error rate needs hypotheses; add stop=P0:P1")
 
     from rich.console import Console
 
-    from nardy_rl.arena import PLY_CAP, play_match
-    from nardy_rl.arena.report import print_results
+    from nardy_rl.arena import print_results
     from nardy_rl.rules import set_threads
     from nardy_rl.train.stopping import StopSignals
 
-    rules = rules_for(settings, [(side, settings[side]) for side in ("a", "b")])
+    named = ("a", "b", "luck") if settings.get("luck") else ("a", "b")
+    rules = rules_for(settings, [(name, settings[name]) for name in named])
     set_threads(settings.get("threads", 0))
     a, b = (_player(side, settings, rules) for side in ("a", "b"))
-    games, seed = settings.get("games", 10_000), settings.get("seed", 1)
-    ply_cap = settings.get("ply_cap", PLY_CAP)
+    luck = _valuer(settings, rules) if settings.get("luck") else None
+    test = _test(settings)
     console = Console()
     for side, player in (("a", a), ("b", b)):
         evaluator = getattr(player, "evaluator", None)
         computed = f", computed by {evaluator.name}" if evaluator is not None else ""
         console.print(f"{side}: {player.name}{computed}", **PLAIN)
     # What goes on is for stderr: the result alone is the output.
-    with StopSignals() as signals, progress_of(Console(stderr=True), games, "games") as progress:
-        result = play_match(
-            rules,
-            a,
-            b,
-            games,
-            seed=seed,
-            ply_cap=ply_cap,
-            progress=progress,
-            should_stop=signals.wanted,
-        )
+    with StopSignals() as signals:
+        result = _played(settings, rules, (a, b), test, luck, signals)
     shown = dataclasses.replace(
         result,
         a=a.name if len(a.name) <= SHORT else "a",
         b=b.name if len(b.name) <= SHORT else "b",
     )
-    print_results(console, [shown], f"{described(rules)}, seed {seed}")
+    print_results(console, [shown], f"{described(rules)}, seed {result.seed}")
+    if test is not None:
+        console.print(str(test), **PLAIN)
     return INTERRUPTED if signals.wanted() else 0
+
+
+def _played(
+    settings: Mapping[str, Any],
+    rules: Rules,
+    players: tuple[Player, Player],
+    test: SequentialTest | None,
+    luck: Valuer | None,
+    signals: StopSignals,
+) -> MatchResult:
+    """The match, as long as it was asked to be or until the test has a verdict."""
+    from rich.console import Console
+
+    from nardy_rl.arena import MAX_GAMES, PLY_CAP, play_match, play_until
+
+    games = settings.get("games", 10_000 if test is None else MAX_GAMES)
+    with progress_of(Console(stderr=True), games, "games") as progress:
+        how: dict[str, Any] = {
+            "seed": settings.get("seed", 1),
+            "ply_cap": settings.get("ply_cap", PLY_CAP),
+            "luck": luck,
+            "progress": progress,
+            "should_stop": signals.wanted,
+        }
+        if test is None:
+            return play_match(rules, *players, games, **how)
+        return play_until(rules, *players, test, games, **how)
+
+
+def _test(settings: Mapping[str, Any]) -> SequentialTest | None:
+    """The test that `stop` asks for."""
+    if "stop" not in settings:
+        return None
+    from nardy_rl.arena import SequentialTest
+
+    rates = {name: settings[name] for name in ("alpha", "beta") if name in settings}
+    return SequentialTest(*settings["stop"], **rates)
+
+
+def _valuer(settings: Mapping[str, Any], rules: Rules) -> Valuer:
+    """Whose values measure the luck."""
+    from nardy_rl.players import make_valuer
+
+    with naming("luck"):
+        return make_valuer(settings["luck"], rules, evaluator=settings.get("evaluator", "auto"))
 
 
 def _player(side: str, settings: Mapping[str, Any], rules: Rules) -> Player:
