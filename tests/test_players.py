@@ -190,7 +190,8 @@ def test_a_net_takes_the_best_equity_and_final_scores_exactly(
     net = new_net(rules, hidden)
     decisions, rolls = decisions_of(name)
     legal = decisions.legal
-    rows = choose(NetPlayer(rules, net, evaluator="auto" if len(hidden) == 1 else "float32", bearoff=False),
+    computed = "auto" if len(hidden) == 1 else "float32"
+    rows = choose(NetPlayer(rules, net, evaluator=computed, bearoff=False),
                   decisions, rolls)  # fmt: skip
     flags = np.repeat(decisions.flags, np.diff(legal.offsets))
     equity = net.equity(torch.from_numpy(encode(rules, legal.after, flags))).detach().numpy()

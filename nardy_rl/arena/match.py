@@ -1,8 +1,9 @@
 """Matches on duplicate dice: each pair of games has one set of dice, the seats exchanged.
 
 All games of a block move in lockstep: those where it is a's turn go to a as one batch, those
-where it is b's turn to b. Games 2i and 2i + 1 of a match are dealt from the dice of game number
-i, so whoever begins in one is second in the other, and throws what the other threw there.
+where it is b's turn to b. (Two nets that need no batches play each game whole, see `duel`.)
+Games 2i and 2i + 1 of a match are dealt from the dice of game number i, so whoever begins in one
+is second in the other, and throws what the other threw there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nardy_rl.arena.duel import duel, kernels_of
 from nardy_rl.arena.luck import opening_luck, roll_luck
 from nardy_rl.arena.result import Games, MatchResult, match_result
 from nardy_rl.env import TRUNCATED, Tables, advance_range, deal, new_tables
@@ -138,16 +140,52 @@ def _play_block(
     progress: Callable[[int], None],
     should_stop: Callable[[], bool] | None,
 ) -> tuple[Games, NDArray[np.float64]] | None:
-    """The games of pairs first_pair.. in lockstep, and the luck of players[0] in each [P, 2].
+    """The games of pairs first_pair.., and the luck of players[0] in each [P, 2].
 
     Table t plays game t & 1 of pair t >> 1, with players[0] on seat t & 1. None where
     `should_stop` said so.
     """
     tables = new_tables(2 * pairs)
     run_chunks(_deal_pairs, 2 * pairs, rules.kernel, rules.start_points(), seed, tables, first_pair)
-    results = np.full(2 * pairs, NOT_OVER, np.int8)
     lucks = np.zeros(2 * pairs)
-    live = np.arange(2 * pairs)
+    kernels = None if luck is not None else kernels_of(rules, players)
+    if kernels is not None:
+        results = duel(rules, kernels, tables, seed, ply_cap, progress, should_stop)
+    else:
+        results = _in_lockstep(
+            rules, players, tables, seed, ply_cap, luck, lucks, progress, should_stop
+        )
+    if results is None:
+        return None
+    truncated = results == TRUNCATED
+    # A score is the last mover's; the seats tell whether that was players[0].
+    sign = np.where(tables.mover == (np.arange(2 * pairs) & 1), 1, -1)
+    score = np.where(truncated, 0, results * sign).astype(np.int8)
+    shape = (pairs, 2)
+    games = Games(
+        score.reshape(shape), truncated.reshape(shape), tables.turn.astype(np.int32).reshape(shape)
+    )
+    return games, lucks.reshape(shape)
+
+
+def _in_lockstep(
+    rules: Rules,
+    players: tuple[Player, Player],
+    tables: Tables,
+    seed: int,
+    ply_cap: int,
+    luck: Valuer | None,
+    lucks: NDArray[np.float64],
+    progress: Callable[[int], None],
+    should_stop: Callable[[], bool] | None,
+) -> NDArray[np.int8] | None:
+    """Play the dealt tables decision by decision; what `advance` said of each game's last, int8.
+
+    The luck of players[0] is added to `lucks` float64[T]. None where `should_stop` said so.
+    """
+    total = len(tables.game)
+    results = np.full(total, NOT_OVER, np.int8)
+    live = np.arange(total)
     while len(live):
         if should_stop is not None and should_stop():
             return None
@@ -159,16 +197,8 @@ def _play_block(
             if len(at):
                 results[at] = _move(rules, player, tables, at, seed, ply_cap)
         live = live[results[live] == NOT_OVER]
-        progress(2 * pairs - len(live))
-    truncated = results == TRUNCATED
-    # A score is the last mover's; the seats tell whether that was players[0].
-    sign = np.where(tables.mover == (np.arange(2 * pairs) & 1), 1, -1)
-    score = np.where(truncated, 0, results * sign).astype(np.int8)
-    shape = (pairs, 2)
-    games = Games(
-        score.reshape(shape), truncated.reshape(shape), tables.turn.astype(np.int32).reshape(shape)
-    )
-    return games, lucks.reshape(shape)
+        progress(total - len(live))
+    return results
 
 
 def _luck(

@@ -57,9 +57,9 @@ class BearoffEvaluator:
         self.name = f"{inner.name} with bear-off tables"
         self.rules = rules
         self._table = table
-        self._columns = np.zeros(2 * _BEST_SCORE + 1, np.int64)
+        self.columns = np.zeros(2 * _BEST_SCORE + 1, np.int64)
         for column, score in enumerate(rules.outcomes):
-            self._columns[score + _BEST_SCORE] = column
+            self.columns[score + _BEST_SCORE] = column
 
     @property
     def table(self) -> BearoffTable:
@@ -84,7 +84,7 @@ class BearoffEvaluator:
                 offsets,
                 decisions.flags,
                 self.table.chances,
-                self._columns,
+                self.columns,
                 shares,
                 min_chunk=64,
             )
@@ -92,7 +92,7 @@ class BearoffEvaluator:
 
 
 @njit(nogil=True, cache=True)
-def _is_home(side: NDArray[np.int8]) -> bool:
+def is_home(side: NDArray[np.int8]) -> bool:
     """Whether one side int8[26] has no checker outside home: most others have some far back."""
     place = 25
     while place > HOME and side[place] == 0:
@@ -107,9 +107,9 @@ def _any_bearoff(
     """Whether any decision has a candidate with both sides home or off."""
     for b in range(len(points)):
         # The opponent does not move home in my turn: one look at him serves all candidates.
-        if _is_home(points[b, 1]):
+        if is_home(points[b, 1]):
             for row in range(offsets[b], offsets[b + 1]):
-                if _is_home(boards[row, 0]) and _is_home(boards[row, 1]):
+                if is_home(boards[row, 0]) and is_home(boards[row, 1]):
                     return True
     return False
 
@@ -129,14 +129,14 @@ def _put_exact(
 ) -> None:
     """Overwrite the shares of those candidates of decisions low..high-1."""
     for b in range(low, high):
-        if _is_home(points[b, 1]):
+        if is_home(points[b, 1]):
             for row in range(offsets[b], offsets[b + 1]):
-                if _is_home(boards[row, 0]) and _is_home(boards[row, 1]):
-                    _exact_shares(rules, boards[row], flags[b], chances, columns, shares[row])
+                if is_home(boards[row, 0]) and is_home(boards[row, 1]):
+                    exact_shares(rules, boards[row], flags[b], chances, columns, shares[row])
 
 
 @njit(nogil=True, cache=True)
-def _exact_shares(
+def exact_shares(
     rules: KernelRules,
     board: NDArray[np.int8],
     flags: int,
