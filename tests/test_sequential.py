@@ -122,12 +122,20 @@ def half_points(low: float, shares: list[float]) -> Pairs:
     return Pairs(low + 0.5 * np.arange(len(shares)), np.array(shares) / sum(shares))
 
 
+def normal_shares(count: int) -> np.ndarray:
+    """Of a grid that goes four standard deviations either way."""
+    density: np.ndarray = np.exp(-(np.linspace(-4, 4, count) ** 2) / 2)
+    return density / density.sum()
+
+
 MEASURED = {
     # 6,000 games each of the shipped nets against pips.
     "backgammon": half_points(-2, [2, 15, 76, 45, 321, 108, 242, 159, 30, 2]),
     "long_nardy": half_points(-1, [3, 5, 16, 57, 55, 301, 571]),
     # Two nets that play alike in most games.
     "alike": half_points(-1.5, [10, 50, 20, 800, 30, 60, 20, 10]),
+    # Without luck scores are no halves any more.
+    "luck-adjusted": Pairs(np.linspace(-2.4, 2.4, 49), normal_shares(49)),
 }
 
 

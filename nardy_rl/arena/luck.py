@@ -5,6 +5,9 @@ of some net. Whatever the net believes and however the players play, that differ
 given all that went before; so a score less the luck of its rolls has the mean of the score, and a
 spread that is the smaller the more the net knows.
 
+Of games that were truncated neither score nor luck counts. That they were is known only later, so
+where there are many of them the luck of the others has no longer exactly mean 0.
+
 Source: D. Montgomery, "Variance Reduction", GammOnLine (February 2000), for backgammon.
 """
 
