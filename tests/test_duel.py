@@ -37,20 +37,15 @@ class InLockstep(NetPlayer):
 def test_a_duel_is_the_match_in_lockstep(name: str, bearoff: tuple[bool, bool]) -> None:
     rules = variant(name)
     nets = new_net(rules, (12,), seed=1), new_net(rules, (20,), seed=2)
-    whole, apart = (
-        play_match(
-            rules,
-            *(
-                make(rules, net, evaluator="kernel", bearoff=table)
-                for net, table in zip(nets, bearoff, strict=True)
-            ),
-            8,
-            seed=3,
-            ply_cap=150,
+    results = []
+    for make in (NetPlayer, InLockstep):
+        first, second = (
+            make(rules, net, evaluator="kernel", bearoff=table)
+            for net, table in zip(nets, bearoff, strict=True)
         )
-        for make in (NetPlayer, InLockstep)
-    )
-    for ours, theirs in zip(whole.played, apart.played, strict=True):
+        results.append(play_match(rules, first, second, 8, seed=3, ply_cap=150).played)
+    whole, apart = results
+    for ours, theirs in zip(whole, apart, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
