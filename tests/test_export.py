@@ -25,7 +25,7 @@ from nardy_rl.export.onnx import onnx_bytes
 from nardy_rl.export.samples import sample_positions
 from nardy_rl.inference import Decisions
 from nardy_rl.net import ValueNet
-from nardy_rl.players import NetPlayer
+from nardy_rl.players import NetPlayer, make_player, rules_of
 from nardy_rl.players.onnx_file import OnnxPlayer, read_onnx
 from nardy_rl.rules import LegalAfterstates, Rules, legal_afterstates, set_threads, variant
 from nardy_rl.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
@@ -429,3 +429,18 @@ def test_the_verb_refuses_in_one_line(
     assert out == ""
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_file_is_a_player_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoint = checkpoint_of(tmp_path)
+    path = str(export(checkpoint, tmp_path / "net.onnx")[0])
+    assert rules_of(path) == checkpoint.rules
+    decisions, rolls = decisions_of(checkpoint.rules)
+    rows = make_player(path, checkpoint.rules).choose(decisions, rolls, KEYS[: len(rolls)])
+    player = OnnxPlayer(checkpoint.rules, path)
+    assert (rows == player.choose(decisions, rolls, KEYS[: len(rolls)])).all()
+    assert make_player(f"{path}@1ply", checkpoint.rules).name == f"{path}@1ply"
+    assert cli.main(["arena", f"a={path}", f"b={checkpoint.path}", "games=20"]) == 0
+    assert "+0.000" in capsys.readouterr().out
+    assert cli.main(["arena", f"a={path}", "b=random", "variant=long_nardy"]) == 2
+    assert "a net for backgammon, not long_nardy" in capsys.readouterr().err

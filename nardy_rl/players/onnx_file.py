@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_rl.bearoff import with_bearoff
 from nardy_rl.encoding import ENCODER_VERSION, Encoding, encode
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.export.identity import EXPORT_FORMAT, PROJECT
@@ -175,7 +176,7 @@ class OnnxPlayer:
 
 
 def onnx_valuer(rules: Rules, path: str | Path) -> NetValuer:
-    """The equities of an exported net.
+    """The equities of an exported net; exact tables value pure bear-offs, as for every net.
 
     Args:
         rules: the variant to be played.
@@ -191,7 +192,7 @@ def onnx_valuer(rules: Rules, path: str | Path) -> NetValuer:
             f"{path}: a net for {_described(file.rules)}, not {_described(rules)}; "
             "play the game that it learned, or take a net of this one"
         )
-    return NetValuer(rules, OnnxEvaluator(file), str(path))
+    return NetValuer(rules, with_bearoff(OnnxEvaluator(file), rules), str(path))
 
 
 def _described(rules: Rules) -> str:
