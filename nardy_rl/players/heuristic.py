@@ -314,7 +314,7 @@ def _closed(rules, own, closing):
 @njit(nogil=True, cache=True)
 def _walled(own, closed):
     """Rolls of 36 that the checkers `own` int8[26] cannot play in full, each for itself, summed."""
-    total = np.int64(0)
+    total = 0
     for point in range(1, 26):
         if own[point] > 0:
             ahead = (closed >> (26 - point)) & _WINDOW
@@ -325,8 +325,8 @@ def _walled(own, closed):
 @njit(nogil=True, cache=True)
 def _points_in_his_way(rules, mine, his):
     """My points, each by the share of his checkers that have still to pass it."""
-    behind = np.int64(0)
-    total = np.int64(0)
+    behind = 0
+    total = 0
     for place in range(24, 0, -1):
         if mine[opponent_point(rules.opposite, place)] > 0:
             total += min(behind, _PASSING)

@@ -44,8 +44,8 @@ def expected_loss(rules, mine, his, closed, shut):
             hit = _hit_by(blots, ~closed & _BOARD, movers, his[25], die1, die2)
             dearest = 0.0
             while hit != 0:
-                point = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
-                dearest = max(dearest, 25 - point + shut)
+                blot = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
+                dearest = max(dearest, 25 - blot + shut)
                 hit &= hit - 1
             loss += dearest * (1 if die1 == die2 else 2)
     return loss / _ROLLS
