@@ -61,7 +61,9 @@ def test_what_is_added_is_found_as_it_was(tmp_path: Path, luck: bool) -> None:
     assert found == result
     assert all(np.array_equal(a, b) for a, b in zip(found.played, result.played, strict=True))
     assert (found.seconds, found.luck_by) == (result.seconds, result.luck_by)
-    assert np.array_equal(found.luck, result.luck) if luck else found.luck is None
+    assert (found.luck is None) == (result.luck is None) == (not luck)
+    if found.luck is not None and result.luck is not None:
+        assert np.array_equal(found.luck, result.luck)
     assert found.figures() == result.figures()
 
 

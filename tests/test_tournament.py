@@ -20,9 +20,9 @@ from nardy_rl import cli
 from nardy_rl.arena import crosstable, pictures, play_match
 from nardy_rl.arena import tournament as module
 from nardy_rl.arena.entrants import Entrant, entrants, luck_judge, short_names
-from nardy_rl.arena.ratings import rate
+from nardy_rl.arena.ratings import pair_wins, rate
 from nardy_rl.arena.result import Estimate, Games, Interval, match_result
-from nardy_rl.arena.tournament import Anchor, Tournament, pair_wins, play_tournament
+from nardy_rl.arena.tournament import Anchor, Tournament, play_tournament
 from nardy_rl.encoding import Encoding
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.net import ValueNet

@@ -22,6 +22,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_rl.arena.result import MatchResult
 from nardy_rl.errors import ConfigError
 
 ALPHA = 0.5
@@ -156,6 +157,13 @@ def rate_counts(
     resampled = np.stack([weights @ won, weights @ won[::-1]], -1)
     measured = np.stack([table @ won, table @ won[::-1]], -1)
     return _rated(players, list(counts), measured, resampled, anchor, anchor_elo, alpha, rng)
+
+
+def pair_wins(result: MatchResult) -> NDArray[np.float64]:
+    """Games that a won of each pair, float64[P], a draw half of one; NaN for pairs not scored."""
+    score = result.played.score
+    wins = (score > 0).sum(1) + 0.5 * (score == 0).sum(1)
+    return np.where(result.played.truncated.any(1), np.nan, wins)
 
 
 def pair_counts(wins: NDArray[np.float64]) -> list[int]:

@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 
 from nardy_rl.arena.entrants import Entrant
 from nardy_rl.arena.match import PLY_CAP, play_match
-from nardy_rl.arena.ratings import ALPHA, DRAWS, Cycle, Match, Ratings, check_settings, cycles, rate
+from nardy_rl.arena.ratings import (
+    ALPHA,
+    DRAWS,
+    Cycle,
+    Match,
+    Ratings,
+    check_settings,
+    cycles,
+    pair_wins,
+    rate,
+)
 from nardy_rl.arena.record import Question, sha256_of
 from nardy_rl.arena.result import Estimate, Interval, MatchResult
 from nardy_rl.arena.store import append, check_writable, find
@@ -237,13 +247,6 @@ def play_tournament(
         reused,
         others,
     )
-
-
-def pair_wins(result: MatchResult) -> NDArray[np.float64]:
-    """Games that a won of each pair, float64[P], a draw half of one; NaN for pairs not scored."""
-    score = result.played.score
-    wins = (score > 0).sum(1) + 0.5 * (score == 0).sum(1)
-    return np.where(result.played.truncated.any(1), np.nan, wins)
 
 
 def _named(result: MatchResult, question: Question) -> MatchResult:

@@ -20,7 +20,7 @@ from nardy_rl.errors import CheckpointError, ConfigError
 if typing.TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from nardy_rl.arena import Evaluation
+    from nardy_rl.arena.ladder import Ladder
     from nardy_rl.train.settings import TrainSettings
 
 RUNS = Path("runs")
@@ -263,13 +263,13 @@ def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None
     return result.measured.get(f"{opponents[-1]}/ppg") if opponents else None
 
 
-def _evaluation(settings: TrainSettings) -> Evaluation:
+def _evaluation(settings: TrainSettings) -> Ladder:
     """The matches that measure the run; `ConfigError` for an opponent there is not."""
-    from nardy_rl.arena import evaluation
+    from nardy_rl.arena.ladder import Ladder
     from nardy_rl.rules.record import variant
 
     rules = variant(settings.variant.name, **settings.variant.options)
-    return evaluation(rules, settings.eval.opponents, settings.eval.seed)
+    return Ladder(rules, settings.eval)
 
 
 def _short(path: Path) -> Path:

@@ -5,8 +5,9 @@ Steps are games, so that runs with batches of different sizes lie over one anoth
 
 from __future__ import annotations
 
+import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from tensorboard.compat.proto.event_pb2 import (  # type: ignore[import-untyped]
 )
 from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
-from torch.utils.tensorboard.summary import histogram, hparams
+from torch.utils.tensorboard.summary import custom_scalars, histogram, hparams
 
 from nardy_rl.selfplay import Episodes
 from nardy_rl.train.learner import LearnReport
+from nardy_rl.train.measuring import Measured
+from nardy_rl.train.rhythm import Counters
 from nardy_rl.train.settings import TrainSettings
 
 _HISTOGRAM_EVERY = 10  # batches
@@ -60,6 +63,7 @@ class Board:
         else:
             log = SessionLog(status=SessionLog.SessionStatus.Value("START"))
             self._write(Event(step=games + 1, session_log=log))
+        self._write(Event(summary=custom_scalars(_with_errors(settings.eval.opponents))))
 
     def __enter__(self) -> Board:
         return self
@@ -88,9 +92,18 @@ class Board:
             edges = np.linspace(self._outcomes[0], self._outcomes[-1], 41)
             self._write(Event(step=games, summary=histogram("games/value", equity, edges)))
 
-    def measured(self, games: int, figures: Mapping[str, float]) -> None:
-        """Arena figures, at step `games`."""
-        self._scalars(games, {f"arena/{name}": value for name, value in figures.items()})
+    def measured(self, counters: Counters, measured: Measured) -> None:
+        """Arena figures and pictures, at step `counters.games`; what share of time they took."""
+        figures = {f"arena/{name}": value for name, value in measured.figures.items()}
+        share = counters.measuring_seconds / max(counters.seconds, 1e-9)
+        self._scalars(counters.games, {**figures, "speed/measuring_share": share})
+        for name, png in measured.pictures.items():
+            width, height = struct.unpack(">II", png[16:24])
+            image = Summary.Image(
+                width=width, height=height, colorspace=4, encoded_image_string=png
+            )
+            value = Summary.Value(tag=f"arena/{name}", image=image)
+            self._write(Event(step=counters.games, summary=Summary(value=[value])))
 
     def _scalars(self, games: int, figures: Mapping[str, float]) -> None:
         values = [Summary.Value(tag=name, simple_value=x) for name, x in figures.items()]
@@ -102,6 +115,16 @@ class Board:
             self._records.write(event.SerializeToString())
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from error
+
+
+def _with_errors(opponents: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """TensorBoard's page Custom Scalars: curves with a band, their 95 % interval."""
+    names = [f"{name}/{figure}" for figure in ("ppg", "win") for name in (*opponents, "champion")]
+    charts = {
+        name: ["Margin", [f"arena/{name}{end}" for end in ("", "_low", "_high")]]
+        for name in (*names, "ladder/elo")
+    }
+    return {"arena, with 95 % intervals": charts}
 
 
 def game_figures(episodes: Episodes) -> dict[str, float]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,13 +40,12 @@ from nardy_rl.train.checkpoint import (
     save_checkpoint,
 )
 from nardy_rl.train.learner import Learner
+from nardy_rl.train.measuring import Evaluate, Measuring, measuring_by
 from nardy_rl.train.progress import Progress
 from nardy_rl.train.provenance import provenance
+from nardy_rl.train.rhythm import Counters, Rhythm
 from nardy_rl.train.settings import TrainSettings
 from nardy_rl.train.stopping import Stopped, StopSignals
-
-Evaluate = Callable[[ValueNet, int], Mapping[str, float]]
-"""Measures a net in matches of so many games; figures by name, such as `pips/ppg`."""
 
 _MAY_CHANGE = ("name", "budget", "eval", "checkpoint", "selfplay.threads")
 """What a resumed run may be told anew; the rest would make it another run."""
@@ -77,27 +75,12 @@ class TrainResult:
     stopped_by: str | None
 
 
-@dataclass
-class _Counters:
-    """What a run has done so far; stored in every checkpoint."""
-
-    evaluator: str
-    horizon_games: int | None = None
-    games: int = 0
-    batches: int = 0
-    positions: int = 0
-    seconds: float = 0.0
-    measured_at: int = 0
-    measured_finally_at: int = 0
-    measured: dict[str, float] = dataclasses.field(default_factory=dict)
-
-
 def train(
     settings: TrainSettings,
     run_dir: str | Path,
     *,
     resume: bool = False,
-    evaluate: Evaluate | None = None,
+    evaluate: Evaluate | Measuring | None = None,
     console: Console | None = None,
 ) -> TrainResult:
     """Train until the budget is used up, or until Ctrl-C or SIGTERM, and save.
@@ -107,7 +90,8 @@ def train(
         run_dir: a new folder for events and checkpoints; with `resume`, the folder of a run.
         resume: go on from the newest checkpoint of `run_dir`. The settings must be those of the
             run, save for `budget`, `eval`, `checkpoint`, `name` and `selfplay.threads`.
-        evaluate: plays the matches of `settings.eval`; None for no measuring.
+        evaluate: plays the matches of `settings.eval`; None for no measuring. A `Measuring` also
+            keeps what the checkpoints of the run are to hold of it.
         console: where progress is shown; None for standard output.
 
     Raises:
@@ -122,7 +106,10 @@ def train(
     with _locked(run_dir, resume), StopSignals() as signals:
         opened = _resumed if resume else _begun
         learner, counters = opened(settings, run_dir, rules, encoding)
-        budget, rhythm = settings.budget, _Rhythm(settings, counters)
+        measuring = None if evaluate is None else measuring_by(evaluate)
+        if measuring is not None:
+            measuring.begin(run_dir, counters.ladder)
+        budget, rhythm = settings.budget, Rhythm(settings, counters)
         limit = None if budget.minutes is None else 60.0 * budget.minutes
         console = console or Console()
         with (
@@ -141,15 +128,20 @@ def train(
                 while True:
                     # Measure
                     done = rhythm.done()
-                    if evaluate is not None and rhythm.measurement_due(done):
-                        with signals.cutting_short(), rhythm.clock():
-                            games = settings.eval.final_games if done else settings.eval.games
-                            figures = dict(evaluate(learner.playing_net(), games))
-                        counters.measured, counters.measured_at = figures, counters.games
+                    if measuring is not None and rhythm.measurement_due(done):
+                        with signals.cutting_short(), rhythm.clock() as clock:
+                            measured = measuring.measure(
+                                learner.playing_net(), settings, counters.games, done
+                            )
+                        counters.measuring_seconds += clock.seconds
+                        counters.ladder = measuring.settle(learner.playing_net(), measured)
+                        counters.measured, counters.measured_at = measured.figures, counters.games
                         if done:
                             counters.measured_finally_at = counters.games
-                        board.measured(counters.games, figures)
-                        progress.measured(figures)
+                        board.measured(counters, measured)
+                        progress.measured(measured.figures)
+                        for line in measured.said:
+                            progress.say(f"{counters.games:,} games: {line}")
                     if done:
                         break
 
@@ -226,58 +218,6 @@ def episode_targets(
     return lambda_returns(episodes.values, episodes.mover, episodes.offsets, index, lam)
 
 
-class _Rhythm:
-    """When the run is done, measures and saves; and the clock of its budget."""
-
-    def __init__(self, settings: TrainSettings, counters: _Counters) -> None:
-        self._settings = settings
-        self._counters = counters
-        self.saved()
-
-    def done(self) -> bool:
-        counters = self._counters
-        return bool(self._settings.budget.used_up(counters.games, counters.seconds))
-
-    def measurement_due(self, done: bool) -> bool:
-        wanted, counters = self._settings.eval, self._counters
-        if done:
-            return wanted.final_games > 0 and counters.measured_finally_at < counters.games
-        every = wanted.every_games
-        return every > 0 and counters.games // every > counters.measured_at // every
-
-    def save_due(self) -> bool:
-        wanted = self._settings.checkpoint
-        games = self._counters.games - self._saved_games
-        seconds = time.perf_counter() - self._saved_time
-        return 0 < wanted.every_games <= games or 0 < wanted.every_seconds <= seconds
-
-    def saved(self) -> None:
-        self._saved_games, self._saved_time = self._counters.games, time.perf_counter()
-        self._saved_measurement = self._counters.measured
-
-    def unsaved(self) -> bool:
-        """Whether the newest checkpoint lacks games or a measurement."""
-        counters = self._counters
-        return (
-            counters.games != self._saved_games or counters.measured is not self._saved_measurement
-        )
-
-    @contextmanager
-    def clock(self) -> Iterator[_Clock]:
-        """Adds the time of a block to the run's, however the block ends."""
-        clock, started = _Clock(), time.perf_counter()
-        try:
-            yield clock
-        finally:
-            clock.seconds = time.perf_counter() - started
-            self._counters.seconds += clock.seconds
-
-
-@dataclass
-class _Clock:
-    seconds: float = 0.0
-
-
 @contextmanager
 def _locked(run_dir: Path, resume: bool) -> Iterator[None]:
     """Hold the folder against a second process; the lock dies with the process."""
@@ -305,7 +245,7 @@ def _locked(run_dir: Path, resume: bool) -> Iterator[None]:
 
 def _begun(
     settings: TrainSettings, run_dir: Path, rules: Rules, encoding: Encoding
-) -> tuple[Learner, _Counters]:
+) -> tuple[Learner, Counters]:
     if complete_checkpoints(run_dir / FOLDER):
         raise CheckpointError(
             f"{run_dir}: holds a run already; resume it, or name another folder for a new one"
@@ -318,7 +258,7 @@ def _begun(
         net.load_state_dict(source.net.state_dict())
     # `auto` is settled once a run: another choice after a resume would round differently.
     chosen = make_evaluator(net, encoding, settings.selfplay.evaluator)
-    counters = _Counters(chosen.name, _horizon(settings))
+    counters = Counters(chosen.name, _horizon(settings))
     return _learner(settings, net, encoding, counters), counters
 
 
@@ -339,14 +279,14 @@ def check_warm_start(source: Checkpoint, hidden: tuple[int, ...], rules: Rules) 
 
 def _resumed(
     settings: TrainSettings, run_dir: Path, rules: Rules, encoding: Encoding
-) -> tuple[Learner, _Counters]:
+) -> tuple[Learner, Counters]:
     checkpoint, trainer = load_newest(run_dir)
     folder = checkpoint.path
     stored = trainer.counters.get("settings")
     stored = stored if isinstance(stored, dict) else {}
     check_same_run(folder, stored, settings.to_dict())
     try:
-        counters = _Counters(**trainer.counters["counters"])
+        counters = Counters(**trainer.counters["counters"])
     except (KeyError, TypeError) as error:
         raise CheckpointError(f"{folder / 'trainer.json'}: counters: {error}") from error
     if counters.horizon_games is None:  # from before checkpoints had it
@@ -383,13 +323,13 @@ def _horizon(settings: TrainSettings) -> int | None:
 
 
 def _learner(
-    settings: TrainSettings, net: ValueNet, encoding: Encoding, counters: _Counters
+    settings: TrainSettings, net: ValueNet, encoding: Encoding, counters: Counters
 ) -> Learner:
     return Learner(net, encoding, settings.learner, settings.seed, counters.horizon_games)
 
 
 def _save(
-    settings: TrainSettings, run_dir: Path, rules: Rules, learner: Learner, counters: _Counters
+    settings: TrainSettings, run_dir: Path, rules: Rules, learner: Learner, counters: Counters
 ) -> Path:
     config = settings.to_dict()
     saved = save_checkpoint(

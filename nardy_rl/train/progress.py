@@ -74,7 +74,12 @@ class Progress:
 
     def measured(self, figures: Mapping[str, float]) -> None:
         """The net was measured: shows the points a game of each opponent."""
-        shown = {k.removesuffix("/ppg"): v for k, v in figures.items() if k.endswith("/ppg")}
+        shown = {
+            name.removesuffix("/ppg"): value
+            for name, value in figures.items()
+            # Of the champions, the newest is `champion`.
+            if name.endswith("/ppg") and not name.startswith("champions/")
+        }
         self._measured = "  ".join(f"{name} {value:+.3f}" for name, value in shown.items())
         if self._live is None and self._measured:
             self.say(f"{self._games:,} games: points a game against {self._measured}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import itertools
-import math
 import types
 import typing
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from nardy_rl.errors import ConfigError
+from nardy_rl.train.checks import one_of, real, refuse, whole
 
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 GRADIENTS = ("auto", "kernel", "torch")
@@ -37,9 +37,9 @@ class VariantSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            _refuse("variant.name", self.name, "the name of a variant")
+            refuse("variant.name", self.name, "the name of a variant")
         if not isinstance(self.options, Mapping):
-            _refuse("variant.options", self.options, "a mapping of option names to values")
+            refuse("variant.options", self.options, "a mapping of option names to values")
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class NetSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.hidden, tuple):
-            _refuse("net.hidden", self.hidden, "a list of whole numbers, such as [80]")
+            refuse("net.hidden", self.hidden, "a list of whole numbers, such as [80]")
         for width in self.hidden:
-            _whole("net.hidden", width, at_least=1, at_most=65536)
+            whole("net.hidden", width, at_least=1, at_most=65536)
         weights = sum(a * b for a, b in itertools.pairwise(self.hidden))
         if len(self.hidden) > MOST_LAYERS or weights > MOST_WEIGHTS:
             raise ConfigError(
@@ -61,7 +61,7 @@ class NetSettings:
                 f"allowed: at most {MOST_LAYERS} layers and {MOST_WEIGHTS:,} weights"
             )
         if self.warm_start is not None and not isinstance(self.warm_start, str):
-            _refuse("net.warm_start", self.warm_start, "null or the path of a checkpoint")
+            refuse("net.warm_start", self.warm_start, "null or the path of a checkpoint")
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class SelfPlaySettings:
     threads: int = 0
 
     def __post_init__(self) -> None:
-        _whole("selfplay.games_per_batch", self.games_per_batch, at_least=1, at_most=1_000_000)
-        _whole("selfplay.ply_cap", self.ply_cap, at_least=2, at_most=65535)
-        _one_of("selfplay.evaluator", self.evaluator, EVALUATORS)
-        _whole("selfplay.threads", self.threads, at_least=0, at_most=4096)
+        whole("selfplay.games_per_batch", self.games_per_batch, at_least=1, at_most=1_000_000)
+        whole("selfplay.ply_cap", self.ply_cap, at_least=2, at_most=65535)
+        one_of("selfplay.evaluator", self.evaluator, EVALUATORS)
+        whole("selfplay.threads", self.threads, at_least=0, at_most=4096)
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ class TargetSettings:
     lam_games: int = 0
 
     def __post_init__(self) -> None:
-        _real("targets.lam", self.lam, 0.0, 1.0)
+        real("targets.lam", self.lam, 0.0, 1.0)
         if self.lam_final is not None:
-            _real("targets.lam_final", self.lam_final, 0.0, 1.0)
-        _whole("targets.lam_games", self.lam_games, at_least=0)
+            real("targets.lam_final", self.lam_final, 0.0, 1.0)
+        whole("targets.lam_games", self.lam_games, at_least=0)
 
     def lam_after(self, games: int) -> float:
         """Lambda for a batch that begins after `games` games.
@@ -158,27 +158,60 @@ class LearnerSettings:
     gradient: str = "auto"
 
     def __post_init__(self) -> None:
-        _one_of("learner.gradient", self.gradient, GRADIENTS)
-        _whole("learner.minibatch", self.minibatch, at_least=1, at_most=10_000_000)
-        _whole("learner.epochs", self.epochs, at_least=1, at_most=1000)
-        _real("learner.learning_rate", self.learning_rate, 0.0, 10.0, above=True)
-        _one_of("learner.schedule", self.schedule, SCHEDULES)
-        _real("learner.final_fraction", self.final_fraction, 0.0, 1.0)
+        one_of("learner.gradient", self.gradient, GRADIENTS)
+        whole("learner.minibatch", self.minibatch, at_least=1, at_most=10_000_000)
+        whole("learner.epochs", self.epochs, at_least=1, at_most=1000)
+        real("learner.learning_rate", self.learning_rate, 0.0, 10.0, above=True)
+        one_of("learner.schedule", self.schedule, SCHEDULES)
+        real("learner.final_fraction", self.final_fraction, 0.0, 1.0)
         if not isinstance(self.step_at, tuple) or list(self.step_at) != sorted(set(self.step_at)):
-            _refuse("learner.step_at", self.step_at, "a list of ascending shares of 1")
+            refuse("learner.step_at", self.step_at, "a list of ascending shares of 1")
         for share in self.step_at:
-            _real("learner.step_at", share, 0.0, 1.0)
-        _whole("learner.warmup_games", self.warmup_games, at_least=0)
+            real("learner.step_at", share, 0.0, 1.0)
+        whole("learner.warmup_games", self.warmup_games, at_least=0)
         if self.horizon_games is not None:
-            _whole("learner.horizon_games", self.horizon_games, at_least=1)
+            whole("learner.horizon_games", self.horizon_games, at_least=1)
         if not isinstance(self.betas, tuple) or len(self.betas) != 2:
-            _refuse("learner.betas", self.betas, "two numbers, such as [0.9, 0.999]")
+            refuse("learner.betas", self.betas, "two numbers, such as [0.9, 0.999]")
         for beta in self.betas:
-            _real("learner.betas", beta, 0.0, 1.0, below=True)
-        _real("learner.epsilon", self.epsilon, 0.0, 1.0, above=True)
-        _real("learner.weight_decay", self.weight_decay, 0.0, 10.0)
-        _real("learner.clip_norm", self.clip_norm, 0.0)
-        _real("learner.ema", self.ema, 0.0, 1.0, below=True)
+            real("learner.betas", beta, 0.0, 1.0, below=True)
+        real("learner.epsilon", self.epsilon, 0.0, 1.0, above=True)
+        real("learner.weight_decay", self.weight_decay, 0.0, 10.0)
+        real("learner.clip_norm", self.clip_norm, 0.0)
+        real("learner.ema", self.ema, 0.0, 1.0, below=True)
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """How a run measures its nets against its own past ones: the ladder of its champions.
+
+    The first net measured is a champion; another one is that a sequential test finds better than
+    the newest champion, by `ppg` rather than by 0 points a game.
+
+    Attributes:
+        games: of a test at most; 0 for no ladder.
+        ppg: points a game that a new champion is tested for.
+        alpha, beta: chances of crowning a net that is no better, and of missing one that is
+            better by `ppg`.
+        champions: how many champions before the newest a measurement plays besides.
+        share: games that measuring on the way may play for each game of training, the matches
+            of `eval.games` among them; the ladder gets what those leave.
+    """
+
+    games: int = 4000
+    ppg: float = 0.1
+    alpha: float = 0.05
+    beta: float = 0.05
+    champions: int = 1
+    share: float = 0.1
+
+    def __post_init__(self) -> None:
+        whole("eval.ladder.games", self.games, at_least=0, at_most=200_000)
+        real("eval.ladder.ppg", self.ppg, 0.0, 1.0, above=True)
+        for name, chance in (("alpha", self.alpha), ("beta", self.beta)):
+            real(f"eval.ladder.{name}", chance, 0.0, 0.5, above=True, below=True)
+        whole("eval.ladder.champions", self.champions, at_least=0, at_most=100)
+        real("eval.ladder.share", self.share, 0.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -191,6 +224,7 @@ class EvalSettings:
         final_games: games of a match when the run ends; 0 for none.
         opponents: whom the net plays.
         seed: of the matches' dice, apart from the training's.
+        ladder: of champions.
     """
 
     every_games: int = 50_000
@@ -198,16 +232,17 @@ class EvalSettings:
     final_games: int = 10_000
     opponents: tuple[str, ...] = ("random", "pips")
     seed: int = 1
+    ladder: LadderSettings = field(default_factory=LadderSettings)
 
     def __post_init__(self) -> None:
-        _whole("eval.every_games", self.every_games, at_least=0)
-        _whole("eval.games", self.games, at_least=2)
-        _whole("eval.final_games", self.final_games, at_least=0)
+        whole("eval.every_games", self.every_games, at_least=0)
+        whole("eval.games", self.games, at_least=2)
+        whole("eval.final_games", self.final_games, at_least=0)
         if not isinstance(self.opponents, tuple) or not all(
             isinstance(name, str) and name for name in self.opponents
         ):
-            _refuse("eval.opponents", self.opponents, "a list of players, such as [random, pips]")
-        _whole("eval.seed", self.seed, at_least=0, at_most=2**63 - 1)
+            refuse("eval.opponents", self.opponents, "a list of players, such as [random, pips]")
+        whole("eval.seed", self.seed, at_least=0, at_most=2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -224,11 +259,11 @@ class BudgetSettings:
 
     def __post_init__(self) -> None:
         if self.games is None and self.minutes is None:
-            _refuse("budget", "no limit at all", "budget.games or budget.minutes or both")
+            refuse("budget", "no limit at all", "budget.games or budget.minutes or both")
         if self.games is not None:
-            _whole("budget.games", self.games, at_least=1)
+            whole("budget.games", self.games, at_least=1)
         if self.minutes is not None:
-            _real("budget.minutes", self.minutes, 0.0, above=True)
+            real("budget.minutes", self.minutes, 0.0, above=True)
 
     def used_up(self, games: int, seconds: float) -> str:
         """The limits that so much has reached, such as `budget.games=40`; empty for none."""
@@ -250,9 +285,9 @@ class CheckpointSettings:
     keep: int = 2
 
     def __post_init__(self) -> None:
-        _whole("checkpoint.every_games", self.every_games, at_least=0)
-        _real("checkpoint.every_seconds", self.every_seconds, 0.0)
-        _whole("checkpoint.keep", self.keep, at_least=1)
+        whole("checkpoint.every_games", self.every_games, at_least=0)
+        real("checkpoint.every_seconds", self.every_seconds, 0.0)
+        whole("checkpoint.keep", self.keep, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -272,8 +307,8 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            _refuse("name", self.name, "a name for the run")
-        _whole("seed", self.seed, at_least=0, at_most=2**63 - 1)
+            refuse("name", self.name, "a name for the run")
+        whole("seed", self.seed, at_least=0, at_most=2**63 - 1)
         if len(self.net.hidden) != 1:
             for where, value, known in (
                 ("selfplay.evaluator", self.selfplay.evaluator, EVALUATORS),
@@ -282,9 +317,9 @@ class TrainSettings:
                 if value == "kernel":
                     others = ", ".join(name for name in known if name != "kernel")
                     shown = list(self.net.hidden)
-                    _refuse(where, value, f"{others}; kernel needs one hidden layer, not {shown}")
+                    refuse(where, value, f"{others}; kernel needs one hidden layer, not {shown}")
         if self.learner.schedule != "constant" and self.horizon_games is None:
-            _refuse(
+            refuse(
                 "learner.horizon_games",
                 None,
                 f"a number of games, because learner.schedule={self.learner.schedule} "
@@ -312,7 +347,7 @@ class TrainSettings:
 
 def _record(kind: type[Record], values: Any, path: str) -> Record:
     if not isinstance(values, Mapping):
-        _refuse(path or "settings", values, f"fields of {kind.__name__}")
+        refuse(path or "settings", values, f"fields of {kind.__name__}")
     hints = typing.get_type_hints(kind)
     known = {item.name for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     arguments = {}
@@ -344,40 +379,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value
-
-
-def _refuse(where: str, value: object, allowed: str) -> typing.NoReturn:
-    raise ConfigError(f"{where}: {value!r} is not allowed; allowed: {allowed}")
-
-
-def _whole(where: str, value: object, at_least: int, at_most: int | None = None) -> None:
-    allowed = f"whole numbers >= {at_least}" + ("" if at_most is None else f" and <= {at_most}")
-    if not isinstance(value, int) or isinstance(value, bool):
-        _refuse(where, value, allowed)
-    if value < at_least or (at_most is not None and value > at_most):
-        _refuse(where, value, allowed)
-
-
-def _real(
-    where: str,
-    value: object,
-    low: float,
-    high: float = math.inf,
-    above: bool = False,
-    below: bool = False,
-) -> None:
-    """Refuse what is not a finite number of [low, high]; `above`, `below` leave out the ends."""
-    allowed = f"numbers {'>' if above else '>='} {low:g}"
-    if high < math.inf:
-        allowed += f" and {'<' if below else '<='} {high:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        _refuse(where, value, allowed)
-    too_low = value <= low if above else value < low
-    too_high = value >= high if below else value > high
-    if too_low or too_high:
-        _refuse(where, value, allowed)
-
-
-def _one_of(where: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        _refuse(where, value, ", ".join(allowed))
