@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -203,7 +204,8 @@ def test_losses_are_those_found_play_by_play(table: ExactTable, sample: Sample) 
     found = judge_losses(sample, player, table, block=64)
     decisions = sample.decisions()
     rows = player.choose(decisions, sample.rolls, sample.keys) - decisions.legal.offsets[:-1]
-    total, contested = 0.0, []
+    total = 0.0
+    contested: list[int] = []
     for at in range(len(sample)):
         values = worth(table, sample, at)
         if len(values) == 1:
@@ -322,6 +324,19 @@ def test_rollouts_by_exact_values_are_exact(table: ExactTable, sample: Sample) -
     assert found.figures.sure_share.value == pytest.approx(lost.mean(), abs=0.05)
 
 
+@pytest.mark.skipif(find_spec("gnubg_nn") is None, reason="gnubg-nn is not installed")
+def test_gnubg_judges_itself_by_its_best_results() -> None:
+    backgammon = variant("backgammon")
+    who = judged("gnubg", backgammon)
+    part = self_play_sample(backgammon, PipsPlayer(backgammon), 60, seed=1, one_in=9)
+    deep = judges_room.gnubg_judge(backgammon, 0)
+    assert judge_losses(part, who.player, deep.judge, valuer=who.valuer).figures.largest == 0
+    appointed = judges_room.gnubg_judge(backgammon, 1, keep=2)
+    found = judge_losses(part.part(slice(6)), PipsPlayer(backgammon), appointed.judge,
+                         sieve=appointed.sieve)  # fmt: skip
+    assert found.figures.loss.value > 0.01
+
+
 def test_a_baseline_has_no_values_to_look_ahead_by() -> None:
     with pytest.raises(ConfigError, match="net=PATH"):
         judges_room.lookahead_judge(RULES, judged("pips", RULES))
@@ -412,8 +427,8 @@ def test_residuals_are_those_found_roll_by_roll(sample: Sample) -> None:
         if after.outcome() is not None:
             continue
         left = 0.0
-        for roll in itertools.product(range(1, 7), repeat=2):
-            boards = np.stack([play.after.points for play in after.flip().plays(roll)])
+        for die1, die2 in itertools.product(range(1, 7), repeat=2):
+            boards = np.stack([play.after.points for play in after.flip().plays((die1, die2))])
             left += float(own.of_boards(boards).max()) / 36
         expected.append(float(own.of_boards(after.points[None])[0]) + left)
     np.testing.assert_allclose(found.residuals, expected, atol=1e-6)
@@ -500,8 +515,8 @@ def test_the_command_judges_with_plies_and_without_a_table(
 def test_an_interrupted_judgement_shows_what_there_is(
     net: Path, solved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = []
-    monkeypatch.setattr(StopSignals, "wanted", lambda self: asked.append(1) or len(asked) > 40)
+    asked = itertools.count()
+    monkeypatch.setattr(StopSignals, "wanted", lambda self: next(asked) > 40)
     given = ["judge", f"checkpoint={net}", "by=exact", f"table={solved}", "positions=5000"]
     assert cli.main(given) == 130
     assert "ended early: bellman" in capsys.readouterr().out
@@ -515,7 +530,7 @@ def test_an_interrupted_judgement_shows_what_there_is(
         (["checkpoint=NET", "by=exact"], "table is missing"),
         (["checkpoint=NET", "by=exakt"], "did you mean exact?"),
         (["checkpoint=NET", "by=exact", "table=/nope"], "table: /nope"),
-        (["checkpoint=NET", "by=exact", "table=NET"], "no exact table"),
+        (["checkpoint=NET", "by=exact", "table=NET"], "not the card of an exact table"),
         (["checkpoint=NET", "by=gnubg"], "gnubg does not play long_nardy_2"),
         (["checkpoint=NET", "by=lookahead", "plies=4"], "plies: '4'"),
         (["checkpoint=NET", "by=lookahead", "trials=36"], "trials goes with by=rollout"),

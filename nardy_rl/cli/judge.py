@@ -325,17 +325,12 @@ class _Work:
     def _calibration(self, signals: StopSignals) -> dict[str, Any]:
         from nardy_rl.judge import calibration
 
-        assert self.who.evaluator is not None
+        evaluator = self.who.evaluator
+        assert evaluator is not None
         games = self.settings.get("games", 2000)
         with _said(games, "games of self-play") as progress:
-            found = calibration(
-                self.rules,
-                self.who.evaluator,
-                games,
-                seed=self.seed + 1,
-                progress=progress,
-                should_stop=signals.wanted,
-            )
+            how: dict[str, Any] = {"progress": progress, "should_stop": signals.wanted}
+            found = calibration(self.rules, evaluator, games, seed=self.seed + 1, **how)
         return {"reliability": found}
 
     def _bellman(self, signals: StopSignals) -> dict[str, Any]:
@@ -358,17 +353,11 @@ class _Work:
         assert valuer is not None
         games = self.settings.get("match", 400)
         deeper = ValuerPlayer(self.rules, valuer, plies=1)
+        how: dict[str, Any] = {"block_pairs": 50, "luck": valuer, "should_stop": signals.wanted}
+        players = (deeper, self.who.base)
         with _said(games, "games, 1 ply against 0 plies") as progress:
             result = play_match(
-                self.rules,
-                deeper,
-                self.who.base,
-                games,
-                seed=self.seed + 3,
-                block_pairs=50,
-                luck=valuer,
-                progress=progress,
-                should_stop=signals.wanted,
+                self.rules, *players, games, seed=self.seed + 3, progress=progress, **how
             )
         return {"plies": result}
 
