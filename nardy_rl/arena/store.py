@@ -65,7 +65,7 @@ def append(
 
     row = row_of(question, result, config, tournament)
     table = pyarrow.Table.from_pylist([row], schema=schema())
-    name = f"{row['finished']:%Y%m%dT%H%M%S}-{row['key'][:12]}-{uuid.uuid4().hex[:8]}.parquet"
+    name = f"{row['finished']:%Y%m%dT%H%M%S%f}-{row['key'][:12]}-{uuid.uuid4().hex[:8]}.parquet"
     hidden = store / f".{name}.unfinished"  # what begins with a dot is no part of a dataset
     store.mkdir(parents=True, exist_ok=True)
     try:

@@ -106,7 +106,7 @@ def dispatch(words: list[str]) -> int:
         print(f"nardy-rl {version('nardy-rl')}")
         return 0
     if not words or words[0] in ("-h", "--help", "help"):
-        print(HELP.format(verbs="\n".join(f"  {verb:<10}{text}" for verb, text in VERBS.items())))
+        print(HELP.format(verbs="\n".join(f"  {verb:<12}{text}" for verb, text in VERBS.items())))
         return 0
     verb, *rest = words
     if verb not in VERBS:
