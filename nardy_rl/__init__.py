@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nardy_rl.kernel_cache import drop_stale_kernels
 
 if TYPE_CHECKING:
+    from nardy_rl.analysis import analyse, preroll
     from nardy_rl.encoding import Encoding
     from nardy_rl.env import Env
     from nardy_rl.errors import (
@@ -57,8 +58,10 @@ __all__ = [
     "Rules",
     "Status",
     "ValueNet",
+    "analyse",
     "legal_afterstates",
     "load_checkpoint",
+    "preroll",
     "variant",
     "variants",
 ]
@@ -66,6 +69,7 @@ __all__ = [
 drop_stale_kernels()
 
 _HOMES = {
+    "analysis": ("analyse", "preroll"),
     "encoding": ("Encoding",),
     "env": ("Env",),
     "errors": (
