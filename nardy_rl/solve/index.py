@@ -135,7 +135,7 @@ def _weights(checkers: int) -> NDArray[np.int64]:
 
 
 @njit(nogil=True, cache=True)
-def known_rank(index: PositionIndex, boards: NDArray[np.int8], row: int, side: int) -> int:
+def known_rank(index: PositionIndex, boards: NDArray[np.int8], row: int, side: int) -> np.int64:
     """The rank of the checkers boards[row, side] of int8[N, 2, 26], which are known to be a side.
 
     (Handing over a view would cost more than the look-up.)
@@ -147,21 +147,23 @@ def known_rank(index: PositionIndex, boards: NDArray[np.int8], row: int, side: i
 
 
 @njit(nogil=True, cache=True)
-def side_rank(index: PositionIndex, boards: NDArray[np.int8], row: int) -> int:
+def side_rank(index: PositionIndex, boards: NDArray[np.int8], row: int) -> np.int64:
     """The rank of the checkers boards[row], int8[N, 26]; -1 where they are no side of this game."""
     total = np.int64(0)
     held = 0
     for place in range(26):
         count = boards[row, place]
         if count < 0 or (count > 0 and place >= index.places):
-            return -1
+            return np.int64(-1)
         held += count
         total += index.weights[place] * count
-    return np.int64(index.ranks[total]) if held == index.checkers else -1
+    return np.int64(index.ranks[total]) if held == index.checkers else np.int64(-1)
 
 
 @njit(nogil=True, cache=True)
-def place_of(index: PositionIndex, mine: int, his: int, flags: int) -> int:
+def place_of(
+    index: PositionIndex, mine: int | np.int64, his: int | np.int64, flags: int
+) -> int | np.int64:
     """The number of the position of two ranks, seen by the player to roll, with his flags.
 
     -1 where it has none: a rank of -1, or a first turn to come that cannot be.

@@ -207,6 +207,7 @@ class Solver:
             stage = self.state.stage
             if stage != "check" and self.state.done == 0 and self.state.last <= tolerance:
                 return True
+            following: dict[str, Any]
             if stage == "sweep":
                 following = {"stage": "follow" if self._hits else "check"}
                 finished = self._sweep()

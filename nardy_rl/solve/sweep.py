@@ -90,7 +90,7 @@ def gap_code(gap):
         return 0
     if gap == np.inf:
         return 255
-    code = min(np.int64(254 + _OCTAVE * np.log2(gap / GAPS[254])), 254)
+    code = np.int64(min(254 + _OCTAVE * np.log2(gap / GAPS[254]), 254.0))
     return code if GAPS[code] <= gap else code - 1
 
 
@@ -120,14 +120,14 @@ def look_ahead(
     passes = 0
     for roll in range(ROLLS):
         if len(before) > 0:
-            place = np.int64(choices[roll])
-            if place < 0:
+            known = np.int64(choices[roll])
+            if known < 0:
                 passes += _CHANCES[roll]
                 continue
-            ahead = GAPS[gaps[roll]] + before[place] - values[place] - rise
+            ahead = GAPS[gaps[roll]] + before[known] - values[known] - rise
             if ahead > _ROUNDING:
                 gaps[roll] = gap_code(ahead)
-                total -= _CHANCES[roll] * values[place]
+                total -= _CHANCES[roll] * values[known]
                 continue
         count, used = generate(
             rules,
@@ -148,7 +148,7 @@ def look_ahead(
             continue
         best = -np.inf
         second = -np.inf
-        best_place = np.int64(-1)
+        best_place: int | np.int64 = np.int64(-1)
         for row in range(count):
             hit = room.boards[row, 1, _BAR] != board[1, _BAR]
             his_rank = known_rank(index, room.boards, row, 1) if hit else np.int64(his)

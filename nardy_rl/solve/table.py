@@ -272,7 +272,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
 
 
 def _rules_of(folder: Path, card: Mapping[str, Any]) -> Rules:
-    fields = card.get("rules")
+    fields: Any = card.get("rules")
     try:
         start = tuple((int(point), int(count)) for point, count in fields["start"])
         rules = Rules(**{**fields, "start": start, "checkers": int(fields["checkers"])})
