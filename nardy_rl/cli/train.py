@@ -167,6 +167,7 @@ def _resume(path: str, words: Sequence[str]) -> int:
     """Continue the run at `path` with its stored config; `words` may change what is harmless."""
     from nardy_rl.train.checkpoint import FOLDER, checkpoint_at, load_newest, newest_checkpoint
     from nardy_rl.train.loop import check_same_run
+    from nardy_rl.train.settings import TrainSettings
 
     if not path.strip():
         raise ConfigError("resume: is empty; name the folder of a run, as in resume=runs/...")
@@ -186,7 +187,8 @@ def _resume(path: str, words: Sequence[str]) -> int:
             "from the older one, delete or move the newer ones and give that again"
         )
     checkpoint, trainer = load_newest(run_dir)
-    config = config_from(checkpoint.config)
+    # A run from before a setting was there has it at its default.
+    config = config_from(TrainSettings.from_dict(checkpoint.config).to_dict())
     keys = flatten(config)
     for override in overrides.parse(words):
         key = override.key_or_group
