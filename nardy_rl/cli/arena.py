@@ -40,6 +40,7 @@ A PLAYER is
   gnubg           backgammon: GNU Backgammon, an extra: pip install 'nardy-rl[gnubg]'
   PATH            a checkpoint, or a run (its newest checkpoint): the net's best result
   FILE.onnx       an exported net
+  FOLDER          a table of `nardy-rl solve`: perfect play of a small game
 Nets and gnubg look ahead if asked: PATH@1ply, PATH@2ply, PATH@rollout, gnubg@1ply.
 
 settings and what they are by default:

@@ -1,6 +1,7 @@
 """Whatever plays: one small batched protocol, the baselines, and nets of checkpoints."""
 
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
+from nardy_rl.players.exact import ExactPlayer
 from nardy_rl.players.gnubg import GnubgPlayer, GnubgValuer
 from nardy_rl.players.heuristic import HeuristicPlayer
 from nardy_rl.players.making import BASELINES, make_player, make_valuer, rules_of
@@ -11,6 +12,7 @@ from nardy_rl.players.pubeval import PubevalPlayer
 
 __all__ = [
     "BASELINES",
+    "ExactPlayer",
     "GnubgPlayer",
     "GnubgValuer",
     "HeuristicPlayer",

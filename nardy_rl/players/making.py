@@ -14,6 +14,7 @@ from nardy_rl.encoding import Encoding
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.inference import make_evaluator
 from nardy_rl.players.baselines import PipsPlayer, RandomPlayer
+from nardy_rl.players.exact import ExactPlayer
 from nardy_rl.players.gnubg import MOST_PLIES as GNUBG_PLIES
 from nardy_rl.players.gnubg import GnubgPlayer, GnubgValuer
 from nardy_rl.players.heuristic import HeuristicPlayer
@@ -24,6 +25,7 @@ from nardy_rl.players.pubeval import PubevalPlayer
 from nardy_rl.rollout import Rollout
 from nardy_rl.rules.record import Rules
 from nardy_rl.search import MOST_PLIES, Lookahead, NetValuer, Valuer
+from nardy_rl.solve import ExactTable, is_table
 from nardy_rl.train.checkpoint import load_checkpoint
 
 BASELINES: dict[str, Callable[[Rules], Player]] = {
@@ -51,9 +53,9 @@ def make_player(text: str, rules: Rules, *, evaluator: str = "auto") -> Player:
     """The player that `text` names.
 
     Args:
-        text: a name of `BASELINES`, or the folder of a checkpoint or of a run (its newest
-            checkpoint). Nets and gnubg look ahead if asked: `PATH@1ply`, `gnubg@2ply`,
-            `PATH@rollout`.
+        text: a name of `BASELINES`, the folder of a checkpoint or of a run (its newest
+            checkpoint), an exported file, or the folder of a solved table. Nets and gnubg look
+            ahead if asked: `PATH@1ply`, `gnubg@2ply`, `PATH@rollout`.
         rules: of the game to be played.
         evaluator: how a net is computed, see `inference.make_evaluator`.
 
@@ -71,6 +73,8 @@ def make_player(text: str, rules: Rules, *, evaluator: str = "auto") -> Player:
     valuer = _valuer(asked.what, rules, evaluator)
     if asked.rollout:
         return ValuerPlayer(rules, Rollout(rules, valuer, forced=False), f"{valuer.name}@rollout")
+    if isinstance(valuer, ExactTable):
+        return ExactPlayer(valuer)
     plies = asked.plies or 0
     name = f"{valuer.name}@{plies}ply" if plies else valuer.name
     return ValuerPlayer(rules, valuer, name, plies)
@@ -99,6 +103,8 @@ def _valuer(what: str, rules: Rules, evaluator: str) -> Valuer:
     _check_is_path(what)
     if _is_onnx(what):
         return onnx_valuer(rules, what)
+    if is_table(what):
+        return ExactTable.load(what, rules)
     checkpoint = load_checkpoint(what)
     difference = _difference(checkpoint.rules, rules)
     if difference:
@@ -118,7 +124,7 @@ def _taken_apart(text: str) -> _Asked:
     if found is None:
         return _Asked(text, None, False)
     what = found["what"]
-    if what in BASELINES and what != "gnubg":
+    if (what in BASELINES and what != "gnubg") or is_table(what):
         raise ConfigError(
             f"{text}: {what} does not look ahead; only nets, exported files and gnubg do"
         )
@@ -138,6 +144,8 @@ def rules_of(text: str) -> Rules | None:
     if what in BASELINES:
         return None
     _check_is_path(what)
+    if is_table(what):
+        return ExactTable.load(what).rules
     return read_onnx(what).rules if _is_onnx(what) else load_checkpoint(what).rules
 
 
@@ -152,7 +160,8 @@ def _check_is_path(text: str) -> None:
     meant = f" (did you mean {' or '.join(near)}?)" if near else ""
     raise ConfigError(
         f"unknown player {text!r}{meant}; there are: {', '.join(BASELINES)}, "
-        "or the path of a checkpoint or run (PATH@1ply looks ahead)"
+        "or the path of a checkpoint, a run, an exported file or a solved table "
+        "(PATH@1ply looks ahead)"
     )
 
 
