@@ -311,10 +311,13 @@ class Solver:
             self._progress(
                 Progress("follow", self.state.follows, len(self.order), len(self.order), change)
             )
-            if not self._keep(changed=True, done=number + 1, follows=self.state.follows + 1):
-                return False
+            follows = self.state.follows + 1
             if change <= enough:
+                # Not kept as one sweep among others: who goes on must not follow once more.
+                self.state = dataclasses.replace(self.state, follows=follows)
                 break
+            if not self._keep(changed=True, done=number + 1, follows=follows):
+                return False
         return True
 
     def _greedy(self, part: _Part) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
