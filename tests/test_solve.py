@@ -128,6 +128,12 @@ def test_a_gap_is_never_taken_for_a_larger_one(gap: float) -> None:
 # --- the values, another way ------------------------------------------------------------------
 
 
+def _empty(out: Path) -> Workspace:
+    workspace = Workspace(out, {})
+    workspace.folder.mkdir()
+    return workspace
+
+
 class Plain:
     """A game solved in plain Python by value iteration, under the slow reference's rules."""
 
@@ -212,9 +218,7 @@ def test_the_values_are_those_of_plain_value_iteration(
 def test_a_look_ahead_is_what_the_reference_sees_with_any_values(
     rules: Rules, tmp_path: Path
 ) -> None:
-    workspace = Workspace(tmp_path / "t", {})
-    workspace.folder.mkdir()
-    solver = Solver(rules, workspace)
+    solver = Solver(rules, _empty(tmp_path / "t"))
     rng = np.random.default_rng(5)
     solved = solver.order
     solver.values[solved] = rng.uniform(-3, 3, len(solved))
@@ -235,10 +239,10 @@ def test_a_look_ahead_is_what_the_reference_sees_with_any_values(
             values = []
             for me, opp in found:
                 over = reference_outcome(rules, me, opp, False)
-                ranks = [
-                    int(side_rank(solver.index, np.array([side], np.int8), 0)) for side in (opp, me)
-                ]
-                at = place_of(solver.index, *ranks, 0)
+                to_roll, other = (
+                    side_rank(solver.index, np.array([side], np.int8), 0) for side in (opp, me)
+                )
+                at = place_of(solver.index, to_roll, other, 0)
                 values.append(-solver.values[at] if over is None else float(over[0]))
             value += chance * max(values)
         assert sums[k] == pytest.approx(value, abs=1e-12)
@@ -416,9 +420,10 @@ def test_a_killed_solve_goes_on_and_ends_the_same(
 
 
 def test_lost_choices_cost_time_only(tmp_path: Path, tables: Any) -> None:
-    asked: list[int] = []
     out = tmp_path / "t"
-    assert solve(HIT, out, should_stop=lambda: asked.append(1) or len(asked) == 56) is None
+    in_sweep = len(Solver(HIT, _empty(tmp_path / "other")).levels)
+    asked = iter(range(10**9))
+    assert solve(HIT, out, should_stop=lambda: next(asked) == in_sweep + 5) is None
     assert json.loads((tmp_path / "t.work" / "state.json").read_text())["state"]["stage"] != "sweep"
     (tmp_path / "t.work" / "choices.int32").unlink()
     table = solve(HIT, out)
