@@ -44,6 +44,12 @@ EVERYTHING: dict[str, Any] = {
     },
 }
 
+EVERY_ROLL: dict[str, Any] = {
+    "variant": {"name": "hypergammon"},
+    "net": {"hidden": [8]},
+    "targets": {"every_roll": True},
+}
+
 
 def settings(recipe: dict[str, Any] = PLAIN, games: int = 4 * BATCH, **more: Any) -> TrainSettings:
     values = {
@@ -90,7 +96,9 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("recipe", [PLAIN, EVERYTHING], ids=["plain", "everything"])
+@pytest.mark.parametrize(
+    "recipe", [PLAIN, EVERYTHING, EVERY_ROLL], ids=["plain", "everything", "every_roll"]
+)
 def test_twice_n_is_n_and_resume(tmp_path, recipe):
     whole = run(settings(recipe), tmp_path / "whole")
     half = run(settings(recipe, games=2 * BATCH), tmp_path / "parts")

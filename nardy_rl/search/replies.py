@@ -14,13 +14,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nardy_rl.incremental import evaluate_sums, sum_before
-from nardy_rl.inference import KernelEvaluator
+from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
 from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.search.valuers import NetValuer, Valuer, best_rows, decisions_at
-from nardy_rl.selfplay import best_candidate
+from nardy_rl.selfplay import best_candidate, choose
 
 ROLLS = np.array(list(combinations_with_replacement(range(1, 7), 2)), np.int8)
 """The 21 rolls, int8[21, 2], the smaller die first."""
@@ -57,18 +57,13 @@ def best_replies(
         points: int8[B, 2, 26], seen by the player to roll; games that are not over.
         flags: uint8[B], in the same view.
     """
-    total = len(points)
-    out = Replies(
-        np.empty((total, 21, 2, 26), np.int8),
-        flags & np.uint8(~FIRST_TURN & 255),
-        np.empty((total, 21), np.float32),
-    )
+    out = _new_replies(flags)
     points = np.ascontiguousarray(points)
     kernel = _incremental(valuer)
     if kernel is None:
-        _in_blocks(rules, valuer, points, flags, np.arange(total), out)
+        _in_blocks(rules, valuer, points, flags, np.arange(len(points)), out)
         return out
-    _in_one_pass(rules, kernel, points, flags, out)
+    _in_one_pass(rules, kernel, points, flags, out, np.empty((0, len(rules.outcomes)), np.float32))
     if kernel is not valuer.evaluator:  # type: ignore[attr-defined]
         # Its bear-off table knows the results where the other side is home already, and it
         # cannot be asked inside the kernel.
@@ -105,6 +100,58 @@ def mean_over_rolls(values: NDArray[np.float32]) -> NDArray[np.float64]:
     return mean
 
 
+def expected_shares(
+    rules: Rules, evaluator: Evaluator, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> NDArray[np.float32]:
+    """Outcome distributions of positions before a roll: the mean over all 21 of the best reply's.
+
+    The best reply is the one of the highest equity, as everywhere.
+
+    Args:
+        rules: the variant.
+        evaluator: of the replies.
+        points: int8[B, 2, 26], seen by the player to roll; games that are not over.
+        flags: uint8[B], in the same view.
+
+    Returns:
+        float32[B, K], in the same view.
+    """
+    points = np.ascontiguousarray(points)
+    means = np.zeros((len(points), len(rules.outcomes)), np.float32)
+    inner = getattr(evaluator, "inner", evaluator)
+    at = np.arange(len(points))
+    if isinstance(inner, KernelEvaluator):
+        _in_one_pass(rules, inner, points, flags, _new_replies(flags), means)
+        near = points[:, 1, :7].sum(1, dtype=np.int64) == rules.checkers
+        at = np.flatnonzero(near) if inner is not evaluator else at[:0]
+    for low in range(0, len(at), _BLOCK):
+        block = at[low : low + _BLOCK]
+        decisions = _all_rolls(rules, points[block], flags[block])
+        shares = evaluator.distributions(decisions)
+        rows = choose(rules, decisions, shares)  # makes final results exact
+        best = shares[rows].reshape(len(block), 21, -1)
+        means[block] = 0
+        for roll, chance in enumerate(ROLL_CHANCES):
+            means[block] += np.float32(chance) * best[:, roll]
+    return means
+
+
+def _new_replies(flags: NDArray[np.uint8]) -> Replies:
+    return Replies(
+        np.empty((len(flags), 21, 2, 26), np.int8),
+        flags & np.uint8(~FIRST_TURN & 255),
+        np.empty((len(flags), 21), np.float32),
+    )
+
+
+def _all_rolls(rules: Rules, points: NDArray[np.int8], flags: NDArray[np.uint8]) -> Decisions:
+    """The decisions of all 21 rolls of some positions, position by position."""
+    count = len(points)
+    return decisions_at(
+        rules, np.repeat(points, 21, axis=0), np.repeat(flags, 21), np.tile(ROLLS, (count, 1))
+    )
+
+
 def _incremental(valuer: Valuer) -> KernelEvaluator | None:
     """The incremental kernel at the bottom of a valuer, if there is one."""
     if not isinstance(valuer, NetValuer):
@@ -125,12 +172,7 @@ def _in_blocks(
     for low in range(0, len(at), _BLOCK):
         block = at[low : low + _BLOCK]
         count = len(block)
-        decisions = decisions_at(
-            rules,
-            np.repeat(points[block], 21, axis=0),
-            np.repeat(flags[block], 21),
-            np.tile(ROLLS, (count, 1)),
-        )
+        decisions = _all_rolls(rules, points[block], flags[block])
         values = valuer.equities(decisions)
         rows = best_rows(values, decisions.legal.offsets)
         out.boards[block] = decisions.legal.after[rows].reshape(count, 21, 2, 26)
@@ -143,7 +185,9 @@ def _in_one_pass(
     points: NDArray[np.int8],
     flags: NDArray[np.uint8],
     out: Replies,
+    means: NDArray[np.float32],
 ) -> None:
+    """Fill `out`, and `means` float32[B, K] unless it has no rows."""
     scores = np.array(rules.outcomes, np.float32)
 
     def work(low: int, high: int) -> None:
@@ -162,6 +206,7 @@ def _in_one_pass(
             flags,
             out.boards,
             out.equities,
+            means,
         )
 
     map_chunks(work, len(points), min_chunk=4)
@@ -183,6 +228,7 @@ def _replies_range(
     flags,
     boards,
     equities,
+    means,
 ):
     for b in range(low, high):
         after = flags[b] & ~FIRST_TURN
@@ -208,6 +254,10 @@ def _replies_range(
                 for k in range(len(scores)):
                     equity += scores[k] * shares[best, k]
                 equities[b, roll] = equity
+                if len(means) > 0:
+                    chance = np.float32(1 / 36 if die1 == die2 else 2 / 36)
+                    for k in range(len(scores)):
+                        means[b, k] += chance * shares[best, k]
                 for side in range(2):
                     for place in range(26):
                         boards[b, roll, side, place] = room.boards[best, side, place]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,11 @@ from rich.console import Console
 
 from nardy_rl.encoding import Encoding
 from nardy_rl.errors import CheckpointError, ConfigError
-from nardy_rl.inference import make_evaluator
+from nardy_rl.inference import Evaluator, make_evaluator
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.parallel import set_threads
 from nardy_rl.rules.record import Rules, variant
+from nardy_rl.search import expected_shares, turned
 from nardy_rl.selfplay import Episodes, SelfPlayStopped, collect
 from nardy_rl.targets import lambda_returns
 from nardy_rl.train.board import Board
@@ -46,6 +47,9 @@ from nardy_rl.train.provenance import provenance
 from nardy_rl.train.rhythm import Counters, Rhythm
 from nardy_rl.train.settings import TrainSettings
 from nardy_rl.train.stopping import Stopped, StopSignals
+
+_TARGETS_AT_ONCE = 4096
+"""Positions whose 21 rolls are looked at between two looks at the signals."""
 
 _MAY_CHANGE = ("name", "budget", "eval", "checkpoint", "selfplay.threads")
 """What a resumed run may be told anew; the rest would make it another run."""
@@ -147,10 +151,11 @@ def train(
 
                     # Play
                     before = learner.state()
+                    evaluator = make_evaluator(learner.net, encoding, counters.evaluator)
                     with rhythm.clock() as play_clock:
                         episodes = collect(
                             rules,
-                            make_evaluator(learner.net, encoding, counters.evaluator),
+                            evaluator,
                             settings.selfplay.games_per_batch,
                             seed=settings.seed,
                             first_game=counters.games,
@@ -161,10 +166,14 @@ def train(
 
                     # Learn
                     with rhythm.clock():
-                        targets = episode_targets(
-                            episodes, rules.outcomes, settings.targets.lam_after(counters.games)
-                        )
                         try:
+                            if settings.targets.every_roll:
+                                targets = every_roll_targets(
+                                    rules, evaluator, episodes, signals.check
+                                )
+                            else:
+                                lam = settings.targets.lam_after(counters.games)
+                                targets = episode_targets(episodes, rules.outcomes, lam)
                             report = learner.learn(
                                 episodes.points,
                                 episodes.flags,
@@ -216,6 +225,25 @@ def episode_targets(
     index = np.searchsorted(outcomes, episodes.score)
     index[episodes.truncated] = -1
     return lambda_returns(episodes.values, episodes.mover, episodes.offsets, index, lam)
+
+
+def every_roll_targets(
+    rules: Rules, evaluator: Evaluator, episodes: Episodes, check: Callable[[], None] | None = None
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """What the net says one step ahead, over all 21 rolls of the other side, float32[N, K].
+
+    The last position of a finished game is its outcome. `check` is called now and then; what it
+    raises goes through.
+    """
+    targets = episode_targets(episodes, rules.outcomes, 0.0)
+    over = np.zeros(len(targets), bool)
+    over[episodes.offsets[1:][~episodes.truncated] - 1] = True
+    for rows in np.array_split(np.flatnonzero(~over), 1 + len(targets) // _TARGETS_AT_ONCE):
+        if check is not None:
+            check()
+        points, flags = turned(rules, episodes.points[rows], episodes.flags[rows])
+        targets[rows] = expected_shares(rules, evaluator, points, flags)[:, ::-1]
+    return targets
 
 
 @contextmanager

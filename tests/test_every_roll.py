@@ -1,0 +1,111 @@
+"""Targets over all 21 rolls: the mean of the best replies, and no noise of the dice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from nardy_rl.bearoff import with_bearoff
+from nardy_rl.encoding import Encoding
+from nardy_rl.errors import ConfigError
+from nardy_rl.inference import Evaluator, FloatEvaluator, KernelEvaluator
+from nardy_rl.rules import Rules, set_threads, variant
+from nardy_rl.search import ROLL_CHANCES, ROLLS, decisions_at, expected_shares, turned
+from nardy_rl.selfplay import Episodes, choose, collect
+from nardy_rl.train.loop import every_roll_targets
+from nardy_rl.train.settings import TrainSettings
+from tests.test_search import a_net, positions_of
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    set_threads(1)
+    yield
+    set_threads(0)
+
+
+def evaluators(rules: Rules) -> tuple[Evaluator, Evaluator]:
+    net, encoding = a_net(rules), Encoding.of(rules)
+    return KernelEvaluator(net, encoding), FloatEvaluator(net, encoding)
+
+
+def plain(rules: Rules, evaluator: Evaluator, points: np.ndarray, flags: np.ndarray) -> np.ndarray:
+    """One position's expected distribution, roll after roll."""
+    total = np.zeros(len(rules.outcomes))
+    for roll, chance in zip(ROLLS, ROLL_CHANCES, strict=True):
+        decisions = decisions_at(rules, points[None], np.array([flags], np.uint8), roll[None])
+        shares = evaluator.distributions(decisions)
+        total += chance * shares[choose(rules, decisions, shares)[0]]
+    return total
+
+
+@pytest.mark.parametrize("name", ["backgammon", "long_nardy", "long_nardy_draw"])
+def test_expected_shares_are_the_mean_over_the_rolls(name: str) -> None:
+    rules = variant(name)
+    points, flags = positions_of(name)[0][::3], positions_of(name)[1][::3]
+    kernel, dense = evaluators(rules)
+    expected = [plain(rules, dense, *one) for one in zip(points, flags, strict=True)]
+    for evaluator in (kernel, dense):
+        found = expected_shares(rules, evaluator, points, flags)
+        np.testing.assert_allclose(found, expected, atol=3e-6)
+        np.testing.assert_allclose(found.sum(1), 1.0, atol=1e-5)
+
+
+def test_exact_ends_of_games_are_seen() -> None:
+    rules = variant("backgammon")
+    kernel, _ = evaluators(rules)
+    points = np.zeros((2, 2, 26), np.int8)
+    points[0, :, 1], points[0, :, 0] = 2, 13  # whoever rolls is off
+    points[1, :, 5], points[1, :, 0] = 3, 12
+    points[1, 1, 5], points[1, 1, 9] = 2, 1  # not a bear-off
+    flags = np.zeros(2, np.uint8)
+    exact = expected_shares(rules, with_bearoff(kernel, rules), points, flags)
+    assert exact[0] == pytest.approx(np.eye(6)[rules.outcomes.index(1)], abs=1e-6)
+    np.testing.assert_array_equal(exact[1], expected_shares(rules, kernel, points, flags)[1])
+
+
+def episodes_of(name: str, evaluator: Evaluator) -> Episodes:
+    return collect(variant(name), evaluator, 4, seed=2, ply_cap=60)
+
+
+@pytest.mark.parametrize("name", ["hypergammon", "long_nardy_3"])
+def test_targets_are_the_others_expectation_turned_round(name: str) -> None:
+    rules = variant(name)
+    kernel, dense = evaluators(rules)
+    episodes = episodes_of(name, kernel)
+    targets = every_roll_targets(rules, kernel, episodes)
+    assert targets.shape == episodes.values.shape
+    last = set((episodes.offsets[1:] - 1).tolist())
+    ended = dict(zip((episodes.offsets[1:] - 1).tolist(), range(len(episodes.score)), strict=True))
+    assert not episodes.truncated.all()
+    for row in range(len(targets)):
+        if row in last and not episodes.truncated[ended[row]]:
+            expected = np.eye(len(rules.outcomes))[
+                rules.outcomes.index(int(episodes.score[ended[row]]))
+            ]
+        elif row % 5:
+            continue
+        else:
+            part = slice(row, row + 1)
+            points, flags = turned(rules, episodes.points[part], episodes.flags[part])
+            expected = plain(rules, dense, points[0], flags[0])[::-1]
+        np.testing.assert_allclose(targets[row], expected, atol=3e-6)
+
+
+def test_a_signal_goes_through() -> None:
+    rules = variant("hypergammon")
+    kernel, _ = evaluators(rules)
+
+    def stop() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        every_roll_targets(rules, kernel, episodes_of("hypergammon", kernel), stop)
+
+
+def test_settings_take_yes_and_no_only() -> None:
+    assert TrainSettings.from_dict({"targets": {"every_roll": True}}).targets.every_roll
+    with pytest.raises(ConfigError, match=r"targets\.every_roll"):
+        TrainSettings.from_dict({"targets": {"every_roll": "yes"}})
