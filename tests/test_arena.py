@@ -419,7 +419,8 @@ def test_the_verb_plays_and_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("a=pips", "b is missing: b=random, pips, or a checkpoint or run"),
+        ("a=pips", "b is missing: b=PLAYER, such as random, pips or a checkpoint"),
+        ("a=pips b=pips games=4 games=6", "games is given twice"),
         ("a=pips b=", "b is missing"),
         ("a=pisp b=random", "a: unknown player 'pisp' (did you mean pips?)"),
         ("a=pips b=runs/none", "b: runs/none: there is no such folder"),

@@ -309,8 +309,10 @@ def test_a_way_to_look_that_is_not_there_is_refused(tmp_path: Path) -> None:
         make_player("pips@1ply", rules)
     with pytest.raises(ConfigError, match="4 plies are not allowed; allowed: 0 to 3"):
         make_player(f"{path}@4ply", rules)
-    with pytest.raises(ConfigError, match="unknown player 'pips@ply'"):
+    with pytest.raises(ConfigError, match="pips@ply: @ply is no way to look ahead"):
         make_player("pips@ply", rules)
+    with pytest.raises(ConfigError, match=r"@rolout is no way .* @0ply to @3ply and @rollout"):
+        make_player(f"{path}@rolout", rules)
     with pytest.raises(ConfigError, match="random has no equities"):
         make_valuer("random", rules)
 

@@ -126,7 +126,9 @@ def run(given: list[str]) -> int:
     settings = words.read(given, SETTINGS)
     for side in ("a", "b"):
         if not settings.get(side):
-            raise ConfigError(f"{side} is missing: {side}=random, pips, or a checkpoint or run")
+            raise ConfigError(
+                f"{side} is missing: {side}=PLAYER, such as random, pips or a checkpoint"
+            )
     for rate in ("alpha", "beta"):
         if rate in settings and "stop" not in settings:
             raise ConfigError(f"{rate}: an error rate needs hypotheses; add stop=P0:P1")

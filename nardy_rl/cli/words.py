@@ -13,7 +13,8 @@ def read(words: Iterable[str], known: Mapping[str, Callable[[str], Any]]) -> dic
     """The values of `words`, each read by the function that `known` has for its name.
 
     A known name that ends in `.` takes any name below it.
-    Raises `ConfigError` for a word without `=`, an unknown name or a value that cannot be read.
+    Raises `ConfigError` for a word without `=`, an unknown name, one given twice, or a value that
+    cannot be read.
 
     >>> read(["games=1e3"], {"games": whole(2)})
     {'games': 1000}
@@ -29,6 +30,8 @@ def read(words: Iterable[str], known: Mapping[str, Callable[[str], Any]]) -> dic
             )
         if not equals:
             raise ConfigError(f"expected name=value, got {word!r}")
+        if name in found:
+            raise ConfigError(f"{name} is given twice; once is enough")
         try:
             found[name] = reader(text)
         except ValueError as error:

@@ -250,6 +250,10 @@ def read_sample(path: str | Path, rules: Rules, *, seed: int = 0) -> Sample:
     for number, line in _lines(text):
         try:
             position, roll, game = _decision(json.loads(line), rules, number)
+        except json.JSONDecodeError as error:
+            raise ConfigError(
+                f"{file}, line {number}: not JSON ({error.msg}); lines with id and roll are needed"
+            ) from error
         except (ValueError, TypeError) as error:
             raise ConfigError(f"{file}, line {number}: {error}") from error
         points.append(position.points)

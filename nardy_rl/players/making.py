@@ -122,6 +122,12 @@ def _taken_apart(text: str) -> _Asked:
     """Who is asked for, and how; a path that has an @ of its own goes before."""
     found = None if Path(text).exists() else _HOW.fullmatch(text)
     if found is None:
+        what, at, how = text.rpartition("@")
+        if at and not Path(text).exists() and (what in BASELINES or Path(what).exists()):
+            raise ConfigError(
+                f"{text}: @{how} is no way to look ahead; "
+                f"there are @0ply to @{MOST_PLIES}ply and @rollout"
+            )
         return _Asked(text, None, False)
     what = found["what"]
     if (what in BASELINES and what != "gnubg") or is_table(what):
