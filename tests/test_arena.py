@@ -397,8 +397,9 @@ def test_parts_join_to_the_match_they_are_of() -> None:
     second = play_match(rules, *players, 40, seed=4, first_pair=35)
     whole = joined([first, second])
     assert whole == play_match(rules, *players, 100, seed=4, first_pair=5)
-    both = zip(first.played, second.played, strict=True)
-    assert same_games(whole.played, Games(*(np.concatenate(arrays) for arrays in both)))
+    parts = first.played, second.played
+    fields = (np.concatenate([getattr(part, name) for part in parts]) for name in Games._fields)
+    assert same_games(whole.played, Games(*fields))
     assert whole.seconds == first.seconds + second.seconds
     with pytest.raises(ValueError, match="first_pair=5, not 55"):
         joined([second, first])
