@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError, whole_number
 from nardy_rl.rules.batch import LegalAfterstates, generate_batch
-from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN, STARTED, turn_flags
+from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN, STARTED
 from nardy_rl.rules.dice import (
     PURPOSE_CHOICE,
     opening,
@@ -23,6 +23,7 @@ from nardy_rl.rules.dice import (
     roll_dice,
     uniform_index,
 )
+from nardy_rl.rules.ladder import follow, rung_of
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
@@ -46,7 +47,7 @@ class Tables(NamedTuple):
     Attributes:
         points: int8[G, 2, 26].
         flags, pending: uint8[G], see `Position`.
-        rolls: int8[G, 2], the dice to play now.
+        rolls: int8[G, 2], the dice to play now; where a rung is pending, its die twice.
         mover: uint8[G], the seat to move.
         starter: uint8[G], the seat that began.
         game: int64[G], the counter that the dice are drawn from.
@@ -104,28 +105,46 @@ def deal(rules, start, seed, tables, t, game, starter):
 
 
 @njit(nogil=True, cache=True)
-def advance(rules, seed, tables, t, after, ply_cap):
-    """Play to `after` (int8[2, 26], seen by the mover) on table t, and throw the next dice.
+def advance(rules, seed, tables, t, after, used, ply_cap):
+    """Play to `after` (int8[2, 26], seen by the mover) on table t, and throw dice that are due.
 
-    Returns the score for the seat that moved, `NOT_OVER`, or `TRUNCATED` at the ply cap; a
+    `used` are the steps that the play made: they decide what is left of a ladder. Returns the score for the seat that moved, `NOT_OVER`, or `TRUNCATED` at the ply cap; a
     finished table keeps its last position, seen by the seat that moved.
     """
-    flags = tables.flags[t] & ~FIRST_TURN
     tables.turn[t] += 1
-    score = score_after(rules, after, flags)
+    score = score_after(rules, after, tables.flags[t])
     if score == NOT_OVER and tables.turn[t] >= ply_cap:
         score = TRUNCATED
     if score != NOT_OVER:
         for i in range(26):
             tables.points[t, 0, i] = after[0, i]
             tables.points[t, 1, i] = after[1, i]
-        tables.flags[t] = flags
+        tables.flags[t] &= ~FIRST_TURN
+        tables.pending[t] = 0
         return score
+    goes_on, flags, pending = follow(
+        rules,
+        tables.flags[t],
+        tables.pending[t],
+        tables.rolls[t, 0],
+        tables.rolls[t, 1],
+        used,
+        tables.points[t],
+        after,
+    )
+    mine = 0 if goes_on else 1
     for i in range(26):
-        tables.points[t, 0, i] = after[1, i]
-        tables.points[t, 1, i] = after[0, i]
-    tables.flags[t] = turn_flags(rules, flags)
-    tables.mover[t] = 1 - tables.mover[t]
+        tables.points[t, mine, i] = after[0, i]
+        tables.points[t, 1 - mine, i] = after[1, i]
+    tables.flags[t] = flags
+    tables.pending[t] = pending
+    if not goes_on:
+        tables.mover[t] = 1 - tables.mover[t]
+    if pending > 0:
+        rung, _steps, _whose, _head = rung_of(pending)
+        tables.rolls[t, 0] = rung
+        tables.rolls[t, 1] = rung
+        return score
     die1, die2 = roll_dice(seed, tables.game[t], tables.turn[t])
     tables.rolls[t, 0] = die1
     tables.rolls[t, 1] = die2
@@ -140,10 +159,10 @@ def deal_range(low, high, rules, start, seed, tables, first_game):
 
 
 @njit(nogil=True, cache=True)
-def advance_range(low, high, rules, seed, tables, rows, after, ply_cap, scores):
-    """`advance` tables low..high-1 to rows `rows[t]` of `after`; scores int8[G]."""
+def advance_range(low, high, rules, seed, tables, rows, after, used, ply_cap, scores):
+    """`advance` tables low..high-1 to rows `rows[t]` of `after`, with used[t] steps; scores int8[G]."""
     for t in range(low, high):
-        scores[t] = advance(rules, seed, tables, t, after[rows[t]], ply_cap)
+        scores[t] = advance(rules, seed, tables, t, after[rows[t]], used[t], ply_cap)
 
 
 @njit(nogil=True, cache=True)
@@ -158,11 +177,11 @@ def _next_starter(rules, tables, t, score):
 
 @njit(nogil=True, cache=True)
 def _random_range(low, high, rules, scratch, start, seed, tables, room, turns, ply_cap, tally):
-    """Random play of `turns` turns on each table; finished games are followed by new ones."""
+    """Random play of `turns` decisions on each table; finished games are followed by new ones."""
     games = len(tables.game)
     for t in range(low, high):
         for _ in range(turns):
-            count, _used = generate(
+            count, used = generate(
                 rules,
                 scratch,
                 tables.points[t],
@@ -176,7 +195,7 @@ def _random_range(low, high, rules, scratch, start, seed, tables, room, turns, p
             )
             word = random_word(seed, tables.game[t], tables.turn[t], PURPOSE_CHOICE)
             row = uniform_index(word, count)
-            score = advance(rules, seed, tables, t, room.boards[row], ply_cap)
+            score = advance(rules, seed, tables, t, room.boards[row], used, ply_cap)
             if score != NOT_OVER:
                 tally[t, 0] += 1
                 tally[t, 1] += score == TRUNCATED
@@ -294,6 +313,7 @@ class Env:
             tables,
             rows,
             legal.after,
+            legal.dice_used,
             self.ply_cap,
             scores,
         )
@@ -320,7 +340,7 @@ class Env:
         return finished
 
     def random_turns(self, turns: int) -> tuple[int, int]:
-        """Play `turns` uniformly random turns on every table; returns (games ended, truncated).
+        """Take `turns` uniformly random decisions on every table; returns (games ended, truncated).
 
         The choices, like the dice, are a pure function of (seed, game, turn).
         """

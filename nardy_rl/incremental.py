@@ -15,12 +15,12 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import nn
 
-from nardy_rl.encoding import LINEAR, UNARY, unary_level
+from nardy_rl.encoding import LINEAR, PENDING_UNITS, UNARY, unary_level
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.board import ROW_WORDS, lowest_bit_index
 
-MAX_UNITS = 52 * 4 + 8
-"""Room for the units of one position: four a place, and the flags."""
+MAX_UNITS = 52 * 4 + 8 + PENDING_UNITS
+"""Room for the units of one position: four a place, the flags, and what is pending."""
 
 
 class KernelWeights(NamedTuple):
@@ -147,15 +147,34 @@ def add_units(total, base, first, units, factors, count):
             total[j] += factor * first[unit, j]
 
 
+@njit(nogil=True, cache=True, forceinline=True)
+def note_state(scratch, count, enc, flags, pending):
+    """Append the units that flags and pending switch on."""
+    for bit in range(8):
+        unit = enc.flag_units[bit]
+        if unit >= 0 and (flags >> bit) & 1:
+            scratch.units[count] = unit
+            scratch.factors[count] = np.float32(1.0)
+            count += 1
+    if pending != 0:
+        for i in range(PENDING_UNITS):
+            unit = enc.pending_units[pending, i]
+            if unit >= 0:
+                scratch.units[count] = unit
+                scratch.factors[count] = np.float32(1.0)
+                count += 1
+    return count
+
+
 @njit(nogil=True, cache=True, fastmath=True)
-def sum_before(enc, weights, points, flags, scratch):
+def sum_before(enc, weights, points, flags, pending, scratch):
     """Sum the units of a position before the play; `evaluate_sums` goes on from there.
 
     Args:
         enc: `EncodingArrays`.
         weights: `KernelWeights`.
         points: int8[2, 26] before the play.
-        flags: flag bits after it.
+        flags, pending: after it.
         scratch: `EvaluationScratch` of this thread.
     """
     for side in range(2):
@@ -168,12 +187,7 @@ def sum_before(enc, weights, points, flags, scratch):
                 count = note_change(
                     scratch, count, enc, side, place, np.int8(0), points[side, place]
                 )
-    for bit in range(8):
-        unit = enc.flag_units[bit]
-        if unit >= 0 and (flags >> bit) & 1:
-            scratch.units[count] = unit
-            scratch.factors[count] = np.float32(1.0)
-            count += 1
+    count = note_state(scratch, count, enc, flags, pending)
     add_units(
         scratch.base, weights.first_bias, weights.first, scratch.units, scratch.factors, count
     )
@@ -243,14 +257,18 @@ def evaluate_sums(enc, weights, words, boards, low, high, scratch, out):
 
 
 @njit(nogil=True, cache=True)
-def evaluate_candidates(enc, weights, points, flags, words, boards, low, high, scratch, out):
+def evaluate_candidates(
+    enc, weights, points, flags, pending, words, boards, low, high, scratch, out
+):
     """Outcome distributions of one decision: `sum_before`, then `evaluate_sums`."""
-    sum_before(enc, weights, points, flags, scratch)
+    sum_before(enc, weights, points, flags, pending, scratch)
     evaluate_sums(enc, weights, words, boards, low, high, scratch, out)
 
 
 @njit(nogil=True, cache=True)
-def evaluate_range(low, high, enc, weights, points, flags, words, boards, offsets, scratch, out):
+def evaluate_range(
+    low, high, enc, weights, points, flags, pending, words, boards, offsets, scratch, out
+):
     """`evaluate_candidates` of the decisions low..high-1; decision b owns rows offsets[b:b + 2]."""
     for b in range(low, high):
         evaluate_candidates(
@@ -258,6 +276,7 @@ def evaluate_range(low, high, enc, weights, points, flags, words, boards, offset
             weights,
             points[b],
             flags[b],
+            pending[b],
             words,
             boards,
             offsets[b],

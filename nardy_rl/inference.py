@@ -43,7 +43,7 @@ class Decisions(NamedTuple):
     Attributes:
         points: int8[B, 2, 26] before the play, seen by the player to move.
         flags: uint8[B], the flag bits *after* the play (all results of a decision share them).
-        pending: uint8[B], likewise.
+        pending: uint8[B], likewise, as `rules.ladder` says of the view after a decision.
         legal: the results, `LegalAfterstates`.
     """
 
@@ -97,6 +97,7 @@ class KernelEvaluator:
                 self.weights,
                 decisions.points,
                 decisions.flags,
+                decisions.pending,
                 words,
                 boards,
                 legal.offsets,

@@ -27,6 +27,7 @@ from nardy_rl.search import (
     Valuer,
     best_replies,
     check_filter,
+    check_looks_ahead,
     filtered,
     final_scores,
     mean_over_rolls,
@@ -84,7 +85,7 @@ class Rollout:
         progress: told how many candidates of a call are done, and of how many.
 
     Raises:
-        ConfigError: a number out of range.
+        ConfigError: a number out of range, or a ladder game.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Rollout:
         forced: bool = True,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
+        check_looks_ahead(rules)
         self.rules = rules
         self.valuer = valuer
         self.games = whole_number("games", games, 2, 10**7)

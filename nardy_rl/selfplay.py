@@ -20,7 +20,7 @@ from nardy_rl.env import TRUNCATED, Tables, advance, deal, deal_range, new_table
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.board import FIRST_TURN
+from nardy_rl.rules.ladder import after_decision, states_after
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
@@ -32,7 +32,7 @@ class Episodes(NamedTuple):
 
     Attributes:
         points: int8[N, 2, 26], the afterstates chosen, each seen by the player who moved.
-        flags, pending: uint8[N], in the same view.
+        flags, pending: uint8[N], in the same view; the player who moved may be to move again.
         values: float32[N, K], the outcome distribution that the net gave the choice (exact,
             one-hot, where it ended the game), the mover's view.
         mover: uint8[N], the seat (0 or 1) that moved.
@@ -58,6 +58,7 @@ class Record(NamedTuple):
 
     points: NDArray[np.int8]
     flags: NDArray[np.uint8]
+    pending: NDArray[np.uint8]
     values: NDArray[np.float32]
     mover: NDArray[np.uint8]
 
@@ -65,6 +66,7 @@ class Record(NamedTuple):
 def _new_record(rows: int, outcomes: int) -> Record:
     return Record(
         np.empty((rows, 2, 26), np.int8),
+        np.empty(rows, np.uint8),
         np.empty(rows, np.uint8),
         np.empty((rows, outcomes), np.float32),
         np.empty(rows, np.uint8),
@@ -161,7 +163,7 @@ def _play_games(
         deal(rules, start, seed, tables, 0, first_game + g, -1)
         score = NOT_OVER
         while score == NOT_OVER:
-            count, _used = generate(
+            count, used = generate(
                 rules,
                 scratch,
                 tables.points[0],
@@ -173,13 +175,21 @@ def _play_games(
                 room.paths,
                 0,
             )
-            flags = tables.flags[0] & ~FIRST_TURN
+            flags, pending = after_decision(
+                rules,
+                tables.flags[0],
+                tables.pending[0],
+                tables.rolls[0, 0],
+                tables.rolls[0, 1],
+                used,
+            )
             candidates += count
             evaluate_candidates(
                 enc,
                 weights,
                 tables.points[0],
                 flags,
+                pending,
                 room.words,
                 room.boards,
                 0,
@@ -192,11 +202,12 @@ def _play_games(
                 record.points[rows, 0, i] = room.boards[best, 0, i]
                 record.points[rows, 1, i] = room.boards[best, 1, i]
             record.flags[rows] = flags
+            record.pending[rows] = pending
             record.mover[rows] = tables.mover[0]
             for k in range(len(scores)):
                 record.values[rows, k] = shares[best, k]
             rows += 1
-            score = advance(rules, seed, tables, 0, room.boards[best], ply_cap)
+            score = advance(rules, seed, tables, 0, room.boards[best], used, ply_cap)
         lengths[g] = rows - first_row
         results[g] = score
     return high - low, rows, candidates
@@ -325,7 +336,7 @@ def _episodes(
     return Episodes(
         record.points,
         record.flags,
-        np.zeros(len(record.flags), np.uint8),
+        record.pending,
         record.values,
         record.mover,
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
@@ -336,9 +347,9 @@ def _episodes(
 
 
 @njit(nogil=True, cache=True)
-def _advance_live(low, high, rules, seed, tables, live, rows, boards, ply_cap, results):
+def _advance_live(low, high, rules, seed, tables, live, rows, boards, used, ply_cap, results):
     for i in range(low, high):
-        results[live[i]] = advance(rules, seed, tables, live[i], boards[rows[i]], ply_cap)
+        results[live[i]] = advance(rules, seed, tables, live[i], boards[rows[i]], used[i], ply_cap)
 
 
 def collect_lockstep(
@@ -365,12 +376,12 @@ def collect_lockstep(
             raise SelfPlayStopped
         now = Tables._make(np.ascontiguousarray(array[live]) for array in tables)
         legal, _ = generate_batch(kernel, now.points, now.flags, now.pending, now.rolls)
-        flags = now.flags & np.uint8(~FIRST_TURN & 255)
-        decisions = Decisions(now.points, flags, now.pending, legal)
+        flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
+        decisions = Decisions(now.points, flags, pending, legal)
         shares = evaluator.distributions(decisions)
         candidates += len(shares)
         rows = choose(rules, decisions, shares)
-        steps.append((live, Record(legal.after[rows], flags, shares[rows], now.mover)))
+        steps.append((live, Record(legal.after[rows], flags, pending, shares[rows], now.mover)))
         run_chunks(
             _advance_live,
             len(live),
@@ -380,6 +391,7 @@ def collect_lockstep(
             live,
             rows,
             legal.after,
+            legal.dice_used,
             ply_cap,
             results,
         )

@@ -19,8 +19,8 @@ from nardy_rl.env import Tables, advance
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Evaluator, KernelEvaluator
 from nardy_rl.players import Player, ValuerPlayer
-from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
+from nardy_rl.rules.ladder import after_decision
 from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
@@ -147,7 +147,7 @@ def _duel_range(
 ):
     for t in range(low, high):
         while results[t] == NOT_OVER:
-            count, _used = generate(
+            count, used = generate(
                 rules,
                 scratch,
                 tables.points[t],
@@ -159,13 +159,21 @@ def _duel_range(
                 room.paths,
                 0,
             )
-            flags = tables.flags[t] & ~FIRST_TURN
+            flags, pending = after_decision(
+                rules,
+                tables.flags[t],
+                tables.pending[t],
+                tables.rolls[t, 0],
+                tables.rolls[t, 1],
+                used,
+            )
             who = int(tables.mover[t] != (t & 1))
             evaluate_candidates(
                 enc,
                 weights[who],
                 tables.points[t],
                 flags,
+                pending,
                 room.words,
                 room.boards,
                 0,
@@ -178,4 +186,4 @@ def _duel_range(
                     if is_home(room.boards[row, 0]) and is_home(room.boards[row, 1]):
                         exact_shares(rules, room.boards[row], flags, chances, columns, shares[row])
             best = best_candidate(rules, room.boards, flags, 0, count, scores, shares)
-            results[t] = advance(rules, seed, tables, t, room.boards[best], ply_cap)
+            results[t] = advance(rules, seed, tables, t, room.boards[best], used, ply_cap)

@@ -23,8 +23,8 @@ from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions
 from nardy_rl.players.protocol import Player
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
+from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
@@ -205,10 +205,17 @@ def _luck(
     rules: Rules, valuer: Valuer, tables: Tables, at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Luck of who is to move on the tables `at` (all at the same turn), in his view, float64."""
+    luck = np.zeros(len(at))
+    due = tables.pending[at] == 0  # the other rungs of a ladder are no new dice
+    at = at[due]
     rolls, flags = tables.rolls[at], tables.flags[at]
+    if len(at) == 0:
+        return luck
     if tables.turn[at[0]] == 0:
-        return opening_luck(rules, valuer, int(flags[0]), rolls)
-    return roll_luck(rules, valuer, tables.points[at], flags, rolls)
+        luck[due] = opening_luck(rules, valuer, int(flags[0]), rolls)
+    else:
+        luck[due] = roll_luck(rules, valuer, tables.points[at], flags, rolls)
+    return luck
 
 
 def _move(
@@ -224,8 +231,8 @@ def _move(
     legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
     keys = np.empty(len(at), np.uint64)
     run_chunks(_choice_keys, len(at), seed, now.game, now.turn, keys, min_chunk=1024)
-    flags = now.flags & np.uint8(~FIRST_TURN & 255)
-    rows = player.choose(Decisions(now.points, flags, now.pending, legal), now.rolls, keys)
+    flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
+    rows = player.choose(Decisions(now.points, flags, pending, legal), now.rolls, keys)
     foreign = (rows < legal.offsets[:-1]) | (rows >= legal.offsets[1:])
     if foreign.any():
         b = int(np.argmax(foreign))
@@ -234,7 +241,18 @@ def _move(
             f"whose rows are {legal.offsets[b]}..{legal.offsets[b + 1] - 1}"
         )
     scores = np.empty(len(at), np.int8)
-    run_chunks(advance_range, len(at), rules.kernel, seed, now, rows, legal.after, ply_cap, scores)
+    run_chunks(
+        advance_range,
+        len(at),
+        rules.kernel,
+        seed,
+        now,
+        rows,
+        legal.after,
+        legal.dice_used,
+        ply_cap,
+        scores,
+    )
     for name in Tables._fields:
         getattr(tables, name)[at] = getattr(now, name)
     return scores

@@ -83,7 +83,7 @@ def kind_of_play(rules: Rules) -> str | None:
 
     Bearing off is alike in all variants (RULES.md 0), and a prime in the home is beyond none of
     the enemies who are home themselves, so it is allowed: one kind, "plain". But
-    `prime_rule=forbid` forbids it there too, and then it matters when it is checked.
+    doubles that run on have no table, and `prime_rule=forbid` forbids it there too, and then it matters when it is checked.
 
     >>> from nardy_rl.rules.record import variant
     >>> kind_of_play(variant("backgammon")), kind_of_play(variant("long_nardy"))
@@ -91,7 +91,7 @@ def kind_of_play(rules: Rules) -> str | None:
     >>> kind_of_play(variant("long_nardy", prime_rule="forbid"))
     'no_primes_turn_end'
     """
-    if rules.contact not in ("block", "hit") or not 1 <= rules.checkers <= 15:
+    if rules.ladder or rules.contact not in ("block", "hit") or not 1 <= rules.checkers <= 15:
         return None
     if rules.contact == "block" and rules.prime_rule == "forbid" and rules.checkers >= HOME:
         return f"no_primes_{rules.prime_check}"

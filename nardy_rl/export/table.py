@@ -22,11 +22,18 @@ HOW = {
     ),
     "unit": (
         "with `at_least`: 1 if points[side][place] >= at_least, else 0. With `beyond`: "
-        "factor * max(0, points[side][place] - beyond). With `flag`: 1 if that bit of flags is set"
+        "factor * max(0, points[side][place] - beyond). With `flag`: 1 if that bit of flags is set. "
+        "With `pending`: 1 if that is among the values listed"
     ),
     "flags": (
         "bit 0: his own first turn is still to come; bit 1: the other's is; bit 2: he began the "
-        "game. Only bits with a unit in the table matter"
+        "game; bits 3 and 4: turns he has taken, bits 5 and 6: turns the other has, both counted up "
+        "to what the ladder waits for. Only bits with a unit in the table matter"
+    ),
+    "pending": (
+        "of ladder games, after the move: 0 the other player throws the dice, 217 he himself does. "
+        "Else 1 + ((whose * 3 + head) * 4 + steps - 1) * 6 + die - 1 is a rung of a ladder: its "
+        "die, steps left of it, whose 0 his own, 1 handed over to him, 2 handed over by him"
     ),
     "net": (
         "x = units; for each layer x = W x + b, followed by relu but for the last; then softmax. "
@@ -58,6 +65,8 @@ def encoding_table(encoding: Encoding) -> list[dict[str, Any]]:
     for bit, unit in enumerate(encoding.flag_units.tolist()):
         if unit >= 0:
             table[unit]["flag"] = bit
+    for unit in np.unique(encoding.pending_units[encoding.pending_units >= 0]).tolist():
+        table[unit]["pending"] = np.flatnonzero((encoding.pending_units == unit).any(1)).tolist()
     return table
 
 

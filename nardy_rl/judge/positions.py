@@ -23,8 +23,8 @@ from nardy_rl.notation import from_id, to_id
 from nardy_rl.players import Player
 from nardy_rl.rules import Position, Rules
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word, uniform_index
+from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.scoring import NOT_OVER
 from nardy_rl.search import decisions_at
@@ -184,19 +184,29 @@ def _turn(
     run_chunks(_words_range, len(live), seed, now.game, now.turn, words, min_chunk=1024)
     keys = words[0]
     legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
-    after = now.flags & np.uint8(~FIRST_TURN & 255)
-    rows = player.choose(Decisions(now.points, after, now.pending, legal), now.rolls, keys)
+    flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
+    rows = player.choose(Decisions(now.points, flags, pending, legal), now.rolls, keys)
     strays = words[1] < np.uint64(min(int(stray * 2**64), 2**64 - 1))
     counts = np.diff(legal.offsets)
     for at in np.flatnonzero(strays):
         rows[at] = legal.offsets[at] + uniform_index(words[2, at], counts[at])
-    kept = np.flatnonzero(words[3] % np.uint64(one_in) == 0)
+    # A decision here is a roll: the later rungs of a ladder are not sampled.
+    kept = np.flatnonzero((words[3] % np.uint64(one_in) == 0) & (now.pending == 0))
     sample = Sample(
         rules, now.points[kept], now.flags[kept], now.rolls[kept], now.game[kept], keys[kept]
     )
     scores = np.empty(len(live), np.int8)
     run_chunks(
-        advance_range, len(live), rules.kernel, seed, now, rows, legal.after, ply_cap, scores
+        advance_range,
+        len(live),
+        rules.kernel,
+        seed,
+        now,
+        rows,
+        legal.after,
+        legal.dice_used,
+        ply_cap,
+        scores,
     )
     for name in Tables._fields:
         getattr(tables, name)[live] = getattr(now, name)
@@ -302,5 +312,7 @@ def _decision(line: Any, rules: Rules, number: int) -> tuple[Position, tuple[int
         raise InvalidPosition(f"{line['id']}: {'; '.join(position.reasons())}")
     if position.outcome() is not None:
         raise InvalidPosition(f"{line['id']}: the game is over")
+    if position.pending:
+        raise InvalidPosition(f"{line['id']}: a rung of a ladder is to be played, not a roll")
     game = whole_number("game", line.get("game", -number), -(2**62), 2**62)
     return position, (int(roll[0]), int(roll[1])), game

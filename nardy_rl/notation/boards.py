@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
 from nardy_rl.notation.numbering import Numbering, across, checked, point_name
 from nardy_rl.rules import Position, Rules
-from nardy_rl.rules.board import STARTED
+from nardy_rl.rules.board import OPPONENT_TURNS, STARTED, TURNS
 from nardy_rl.rules.position import BAR, OFF
 
 Side = Literal["X", "O"]
@@ -39,6 +39,7 @@ _HEADER = re.compile(
 _FIRST = re.compile(r";\s*first turn to come:\s*([XO])(?:[ ,]+([XO]))?")
 _STARTED = re.compile(r";\s*([XO]) started")
 _PENDING = re.compile(r";\s*pending (\d+)")
+_TURNS = re.compile(r";\s*turns taken ([XO]) (\d) ([XO]) (\d)")
 _OFF = re.compile(r"\b([XO]) off (\d+)")
 
 
@@ -189,7 +190,15 @@ def _header(position: Position, me: Side) -> str:
         text += f"; first turn to come: {', '.join(sorted(to_come, reverse=True))}"
     if position.rules.flag_mask & STARTED:
         text += f"; {me if position.started else other} started"
-    return text + (f"; pending {position.pending}" if position.pending else "")
+    if position.rules.flag_mask >> TURNS:
+        mine, his = (position.flags >> first & 3 for first in (TURNS, OPPONENT_TURNS))
+        text += f"; turns taken {me} {mine} {other} {his}"
+    if position.pending:
+        text += f"; pending {position.pending}"
+        if position.rung is not None and position.rules.ladder:
+            die, steps = position.rung
+            text += f" ({steps} x {die} to be played)"
+    return text
 
 
 def _placed(rules: Rules, header: str, points: Mapping[str, NDArray[np.int64]]) -> Position:
@@ -214,7 +223,13 @@ def _placed(rules: Rules, header: str, points: Mapping[str, NDArray[np.int64]]) 
         (me in first.groups(), other in first.groups()) if first else (False, False),
         started is None or started[1] == me,
     )
-    return replace(position, pending=int(pending[1]) if pending else 0, moved=turn != me)
+    flags = position.flags
+    if turns := _TURNS.search(rest):
+        for who, count in (turns.group(1, 2), turns.group(3, 4)):
+            flags |= int(count) % 4 << (TURNS if who == me else OPPONENT_TURNS)
+    return replace(
+        position, flags=flags, pending=int(pending[1]) if pending else 0, moved=turn != me
+    )
 
 
 def _position(

@@ -6,7 +6,7 @@ from the preset), a dot, and a code in the 64 characters that need no escaping i
 * a version character;
 * one number in base 64, most significant digit first, which holds (mixed radix, innermost
   first) the place of each side's checkers among all ways to put them on 26 places, the four
-  state bits (first turns, starter, moved) and `pending`;
+  state bits (first turns, starter, moved), `pending` and the turns counted;
 * two check characters, a 12-bit cyclic redundancy check of everything before them: a wrong
   character, or two neighbours of the number exchanged, is always noticed.
 """
@@ -43,8 +43,9 @@ def to_id(position: Position) -> str:
     for name, row in zip(("me", "opp"), position.points.tolist(), strict=True):
         if sum(row) != rules.checkers or min(row) < 0:
             raise InvalidPosition(f"{name} has {sum(row)} checkers, {rules.checkers} are needed")
-    code = position.pending
-    code = code * _STATES + position.flags + _MOVED * position.moved
+    turns, flags = divmod(position.flags, _MOVED)
+    code = turns * _PENDINGS + position.pending
+    code = code * _STATES + flags + _MOVED * position.moved
     for row in position.points.tolist():
         code = code * _arrangements(rules.checkers) + _rank(row)
     digits = ""
@@ -94,11 +95,13 @@ def from_id(text: str, rules: Rules | None = None) -> Position:
     for _ in range(2):
         number, rank = divmod(number, _arrangements(rules.checkers))
         rows.append(_unrank(rank, rules.checkers))
-    pending, state = divmod(number, _STATES)
-    if pending >= _PENDINGS:
-        raise InvalidText(f"{text!r} holds pending={pending}; there is 0..{_PENDINGS - 1}")
+    number, state = divmod(number, _STATES)
+    turns, pending = divmod(number, _PENDINGS)
+    if turns * _MOVED & ~rules.flag_mask:
+        raise InvalidText(f"{text!r} holds state that {rules.name} does not have")
     points = np.array(rows[::-1], np.int8)
-    return Position(rules, points, state & ~_MOVED, pending, moved=bool(state & _MOVED))
+    flags = state & ~_MOVED | turns * _MOVED
+    return Position(rules, points, flags, pending, moved=bool(state & _MOVED))
 
 
 def _named(rules: Rules) -> str:

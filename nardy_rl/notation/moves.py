@@ -62,7 +62,7 @@ def move_text(play: Play, numbering: str = "distance") -> str:
 
 
 def parse_play(
-    position: Position, roll: tuple[int, int], text: str, numbering: str = "distance"
+    position: Position, roll: tuple[int, int] | None, text: str, numbering: str = "distance"
 ) -> Play:
     """The legal play that `text` means, compared by the resulting position.
 
@@ -90,6 +90,7 @@ def parse_play(
     names = checked(numbering)
     paths = _read(text, names)
     plays = position.plays(roll)
+    roll = plays.roll
     legal = {play.after.points.tobytes(): play for play in plays}
     if paths is None or not next(iter(plays)).moves:
         play = next(iter(plays))

@@ -56,7 +56,7 @@ def readings(
     position: Position, roll: tuple[int, int], paths: Sequence[Path]
 ) -> tuple[Reading, ...]:
     """Every distinct outcome of moving along `paths` with the dice of `roll`, legal or not."""
-    dice = dice_of(roll)
+    dice = position.dice(roll)
     me, opp = (tuple(int(n) for n in row) for row in position.points)
     first = _State(me, opp, tuple(sorted(path.points for path in paths)), dice, frozenset())
     seen = {first}
@@ -73,15 +73,6 @@ def readings(
                 seen.add(following)
                 waiting.append(following)
     return tuple(found)
-
-
-def dice_of(roll: tuple[int, int]) -> tuple[int, ...]:
-    """The steps that a roll grants: two, or four of a double.
-
-    >>> dice_of((6, 5)), dice_of((2, 2))
-    ((6, 5), (2, 2, 2, 2))
-    """
-    return roll * 2 if roll[0] == roll[1] else roll
 
 
 def _steps(position: Position, state: _State) -> Iterable[_State]:
@@ -167,7 +158,7 @@ def _why_no_reading(
 ) -> str:
     """Why the movements cannot even be made one by one."""
     me, opp = position.points
-    dice = dice_of(roll)
+    dice = position.dice(roll)
     visited = {point for path in paths for point in path.points[1:]}
     for point, count in Counter(path.points[0] for path in paths).items():
         name = point_name(point, numbering)

@@ -139,7 +139,10 @@ class OnnxEvaluator:
     def distributions(self, decisions: Decisions) -> NDArray[np.float32]:
         """See `inference.Evaluator`."""
         points = decisions.legal.after
-        flags = np.repeat(decisions.flags, np.diff(decisions.legal.offsets))
+        counts = np.diff(decisions.legal.offsets)
+        flags, pending = (
+            np.repeat(state, counts) for state in (decisions.flags, decisions.pending)
+        )
         out = np.empty((len(points), self.outcomes), np.float32)
         starts = range(0, len(points), _BLOCK_ROWS)
 
@@ -147,7 +150,7 @@ class OnnxEvaluator:
             units = np.zeros((_BLOCK_ROWS, self.encoding.size), np.float32)
             for low in starts[first:stop]:
                 part = slice(low, low + _BLOCK_ROWS)
-                rows = encode(self.encoding, points[part], flags[part])
+                rows = encode(self.encoding, points[part], flags[part], pending[part])
                 units[: len(rows)] = rows
                 (shares,) = self._session.run([OUTPUT], {INPUT: units})
                 out[part] = shares[: len(rows)]

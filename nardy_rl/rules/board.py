@@ -22,6 +22,10 @@ OPPONENT_FIRST_TURN = 2
 """Flag bit: the other player's first turn is still to come."""
 STARTED = 4
 """Flag bit: the player whose view it is started the game."""
+TURNS, OPPONENT_TURNS = 3, 5
+"""Flag bits from here on, two each: turns taken by the player whose view it is, and by the other,
+as far as `ladder_from_turn` counts them."""
+_MY_TURNS, _HIS_TURNS = 3 << TURNS, 3 << OPPONENT_TURNS
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_INDEX = np.zeros(64, np.int64)
@@ -50,4 +54,5 @@ def opponent_point(opposite: int, point: Bits) -> Bits:
 def turn_flags(rules: KernelRules, flags: int) -> int:
     """The flag bits of the same position seen by the other player."""
     swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1
+    swapped |= (flags & _MY_TURNS) << 2 | (flags & _HIS_TURNS) >> 2
     return (swapped | (flags & STARTED) ^ STARTED) & rules.flag_mask

@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nardy_rl.rules.board import ROW_WORDS, Bits, lowest_bit_index, opponent_point
+from nardy_rl.rules.ladder import asked_rung, head_left
 from nardy_rl.rules.limits import forbidden_prime, head_quota
 from nardy_rl.rules.record import KernelRules
 
@@ -357,7 +358,7 @@ def generate(
         scratch: this thread's `Scratch`.
         points: int8[2, 26], the mover first, each side in its own numbering.
         flags, pending: the position's flag bits and ladder state (0 outside ladder games).
-        die1, die2: the roll, in any order.
+        die1, die2: the roll, in any order; not looked at where a rung is pending.
         after: int32[rows, ROW_WORDS], the memory of int8[rows, 2, 26]; there must be
             `MAX_AFTERSTATES` rows from row0 on.
         paths: int64[rows], one way to reach each result; see `unpack_path`.
@@ -366,9 +367,16 @@ def generate(
         (count, dice_used): a pass is one row, the position itself, with no dice used.
 
     Source: RULES.md 0, "A legal turn": results use as many dice as any result can; one die of a
-    non-double is the larger where the larger can be used.
+    non-double is the larger where the larger can be used. RULES.md 3: one rung of a ladder.
     """
+    repeats = 0
+    if rules.ladder:
+        rung, repeats = asked_rung(rules, flags, pending, die1, die2)
+        if repeats > 0:
+            die1, die2 = rung, rung
     _prepare(rules, scratch, points, flags, die1, die2)
+    if pending > 0:
+        scratch.head[0] = head_left(rules, pending)
     count = 0
     best = 0
     if scratch.own[0] != 0:
@@ -377,6 +385,8 @@ def generate(
         if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
             in_order = False
         limit = MAX_STEPS if double else 2
+        if repeats > 0:
+            limit = repeats
         keep_first = True
         for order in range(1 if double else 2):
             # The larger die first, so that one-step results with it come before the others.

@@ -2,6 +2,8 @@
 
 A `Position` is seen by one player: row 0 of `points` is his. Normally he is the player to move;
 `Play.after` is still seen by the player who played (`moved` is True), `flip()` turns the table.
+In ladder games he may go on himself (`moved` is False); `for_mover()` gives the next position to
+play in whoever that is.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from nardy_rl.rules.board import (
     turn_flags,
 )
 from nardy_rl.rules.kernels import unpack_path
+from nardy_rl.rules.ladder import asked_rung, follow, pending_possible, rung_of
 from nardy_rl.rules.limits import forbidden_prime
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
@@ -47,6 +50,7 @@ class Status(enum.Flag):
     FORBIDDEN_PRIME = enum.auto()
     OPPONENT_FORBIDDEN_PRIME = enum.auto()
     BOTH_FINISHED = enum.auto()
+    IMPOSSIBLE_PENDING = enum.auto()
 
 
 _STRUCTURAL = (
@@ -55,6 +59,7 @@ _STRUCTURAL = (
     | Status.OPPONENT_WRONG_COUNT
     | Status.SHARED_POINT
     | Status.BAR_WITHOUT_HITTING
+    | Status.IMPOSSIBLE_PENDING
 )
 
 
@@ -80,9 +85,11 @@ class Position:
             in *his* numbering. Index 0 holds checkers borne off, 1..24 the points by distance
             to go, 25 the bar.
         flags: bit 0 my first turn is still to come, bit 1 the opponent's is, bit 2 I started
-            the game. Only bits that the variant reads are ever set.
-        pending: ladder state; 0 in the games of RULES.md 1 and 2.
-        moved: False, the player in row 0 is to move; True, he has just moved.
+            the game, bits 3 and 4 turns I have taken, 5 and 6 turns the opponent has. Only bits
+            that the variant reads are ever set.
+        pending: the rung that the player to move has to play before any dice are thrown, see
+            `rules.ladder`; 0 for none, and always 0 without a ladder.
+        moved: False, the player in row 0 is to move; True, he has just moved and the other is.
     """
 
     rules: Rules
@@ -195,17 +202,40 @@ class Position:
             not self.moved,
         )
 
-    def plays(self, roll: tuple[int, int]) -> Plays:
+    def for_mover(self) -> Position:
+        """This position seen by the player to move: itself, or `flip()` where he has moved."""
+        return self.flip() if self.moved else self
+
+    @property
+    def rung(self) -> tuple[int, int] | None:
+        """(die, steps left) of the rung that the player to move has to play; None for none."""
+        if not self.pending:
+            return None
+        die, steps, _whose, _head = rung_of(self.pending)
+        return int(die), int(steps)
+
+    def plays(self, roll: tuple[int, int] | None = None) -> Plays:
         """Every legal play of `roll`, one for each distinct resulting position.
 
-        A forced pass is one `Play` without moves. Raises ValueError for dice outside 1..6, a
-        finished game, a position seen by the player who has just moved (`flip()` it), and
-        `InvalidPosition` where checkers do not add up or share a point.
+        Where a rung of a ladder is to be played first, no dice are thrown: leave out `roll`, or
+        give the rung's die twice. Of a double that starts a ladder, the plays are of its first
+        rung.
+
+        A forced pass is one `Play` without moves. Raises ValueError for dice outside 1..6 or
+        not to be thrown now, a finished game, a position seen by the player who has just moved
+        (`flip()` it), and `InvalidPosition` where checkers do not add up or share a point.
 
         >>> from nardy_rl.rules.record import variant
         >>> [str(play) for play in Position.start(variant("long_nardy")).plays((6, 5))]
         ['24/13']
         """
+        if self.rung is not None:
+            pair = (self.rung[0], self.rung[0])
+            if roll is not None and tuple(roll) != pair:
+                raise ValueError(f"roll {roll!r}: no dice now, a rung of {pair[0]} is to be played")
+            roll = pair
+        if roll is None:
+            raise ValueError("a roll is needed: two dice of 1..6")
         if len(roll) != 2 or any(die not in range(1, 7) for die in roll):
             raise ValueError(f"roll {roll!r} is not two dice of 1..6")
         if self.moved:
@@ -215,6 +245,18 @@ class Position:
         if self.outcome() is not None:
             raise ValueError("the game is over: there is nothing to play")
         return Plays(self, (int(roll[0]), int(roll[1])))
+
+    def dice(self, roll: tuple[int, int]) -> tuple[int, ...]:
+        """The steps that `roll` grants now, one die each: two, four of a double, or one rung.
+
+        >>> from nardy_rl.rules.record import variant
+        >>> Position.start(variant("mad_gyulbar")).dice((5, 5))
+        (5, 5)
+        """
+        die, steps = asked_rung(self.rules.kernel, self.flags, self.pending, *roll)
+        if steps:
+            return (int(die),) * int(steps)
+        return roll * 2 if roll[0] == roll[1] else roll
 
     def status(self) -> Status:
         """All reasons why no game of this variant can reach this position."""
@@ -241,7 +283,9 @@ class Position:
             if points[1, OFF] > 0 and points[1, 7:].any():
                 found |= Status.OPPONENT_OFF_BEFORE_HOME
             start = rules.start_points()
-            if any(self.first_turn[side] and (points[side] != start[0]).any() for side in (0, 1)):
+            # In a ladder game the player to move may be in the middle of his first turn.
+            sides = (0, 1) if not rules.ladder else (0,) if self.moved else (1,)
+            if any(self.first_turn[side] and (points[side] != start[0]).any() for side in sides):
                 found |= Status.FIRST_TURN_ALREADY_PLAYED
         if rules.prime_rule != "allow":
             if self._has_forbidden_prime(0):
@@ -250,6 +294,8 @@ class Position:
                 found |= Status.OPPONENT_FORBIDDEN_PRIME
         if (points[:, OFF] == rules.checkers).all() and rules.last_roll == "none":
             found |= Status.BOTH_FINISHED
+        if not pending_possible(rules, self.pending):
+            found |= Status.IMPOSSIBLE_PENDING
         return found
 
     def reasons(self) -> tuple[str, ...]:
@@ -294,7 +340,8 @@ class Play:
     Attributes:
         before: the position the roll was thrown in.
         roll: the two dice.
-        after: the result, still seen by the player who played.
+        after: the result, still seen by the player who played; its `moved` says whether his
+            turn is over.
         moves: ((from, to), ...) in the order played, own numbering; 25 the bar, 0 off.
         hits: for each move, whether it hit.
     """
@@ -331,6 +378,7 @@ class Plays(Sequence[Play]):
     def __init__(self, before: Position, roll: tuple[int, int]) -> None:
         self.before = before
         self.roll = roll
+        self._used = 0
 
     @cached_property
     def _all(self) -> tuple[Play, ...]:
@@ -342,9 +390,9 @@ class Plays(Sequence[Play]):
             np.array([before.pending], np.uint8),
             np.array([self.roll], np.int8),
         )
-        used = int(legal.dice_used[0])
+        self._used = int(legal.dice_used[0])
         return tuple(
-            self._play(legal.after[row], unpack_path(int(paths[row]), used))
+            self._play(legal.after[row], unpack_path(int(paths[row]), self._used))
             for row in range(len(legal.after))
         )
 
@@ -362,10 +410,19 @@ class Plays(Sequence[Play]):
                 his[place] = 0 if hit else his[place]
             moves.append((source, landing))
             hits.append(hit)
-        result = Position(
-            before.rules, after, before.flags & ~FIRST_TURN, before.pending, moved=True
-        )
-        return Play(before, self.roll, result, tuple(moves), tuple(hits))
+        return Play(before, self.roll, self._result(after), tuple(moves), tuple(hits))
+
+    def _result(self, after: NDArray[np.int8]) -> Position:
+        before = self.before
+        rules = before.rules
+        flags = before.flags & ~FIRST_TURN
+        if score_after(rules.kernel, after, flags) != NOT_OVER:
+            return Position(rules, after, flags, moved=True)
+        state = (before.flags, before.pending, *self.roll, self._used)
+        goes_on, flags, pending = follow(rules.kernel, *state, before.points, after)
+        if goes_on:
+            return Position(rules, after, flags, pending)
+        return Position(rules, after[::-1], flags, pending).flip()
 
     def __len__(self) -> int:
         return len(self._all)

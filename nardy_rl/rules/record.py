@@ -45,6 +45,7 @@ class KernelRules(NamedTuple):
     checkers: int
     opposite: int
     hit: int
+    ladder: int
     head_rule: int
     head_exception: int
     prime_rule: int
@@ -56,6 +57,10 @@ class KernelRules(NamedTuple):
     next_starter: int
     hit_run: int
     hit_run_zone: int
+    ladder_repeats: int
+    ladder_from_turn: int
+    unplayed: int
+    stall: int
     flag_mask: int
 
 
@@ -75,11 +80,17 @@ OPTIONS: dict[str, OptionSpec] = {
     "next_starter": OptionSpec(("alternate", "winner", "roll"), "RULES.md 0, next_starter"),
     "hit_run": OptionSpec(("allowed", "no_hide", "no_continue"), "RULES.md 2, hit_run"),
     "hit_run_zone": OptionSpec(("home", "all"), "RULES.md 2, hit_run_zone"),
+    "ladder_repeats": OptionSpec(("2", "4"), "RULES.md 3, ladder_repeats"),
+    "ladder_from_turn": OptionSpec(("1", "2", "3", "4"), "RULES.md 3, ladder_from_turn"),
+    "unplayed": OptionSpec(("opponent", "lost"), "RULES.md 3, unplayed"),
+    "stall": OptionSpec(("stop", "skip_rung"), "RULES.md 3, stall"),
 }
 """Every option there is. The first value is the neutral one, which a game without it has."""
 
 _BLOCK_ONLY = ("head_rule", "head_exception", "prime_rule", "prime_check", "prime_wrap")
 _BLOCK_OPTIONS = (*_BLOCK_ONLY, "last_roll", "koks", "opening_roll", "next_starter")
+_LADDER_ONLY = ("ladder_repeats", "ladder_from_turn", "unplayed", "stall")
+_LADDER_OPTIONS = (*_LADDER_ONLY, *_BLOCK_ONLY, "koks", "opening_roll", "next_starter")
 _HIT_OPTIONS = ("hit_run", "hit_run_zone", "koks", "opening_roll", "next_starter")
 _KOKS_VALUES = {"block": ("none", "first_quarter", "none_home"), "hit": ("none", "backgammon")}
 
@@ -91,7 +102,8 @@ class Rules:
     `start` lists (point, checkers) in each player's own numbering, 24 the farthest from home.
     `direction` is "same" (both travel one way round, half a board apart) or "opposite".
     `contact` is "block" (one checker closes a point) or "hit" (a lone checker goes to the bar).
-    The other fields are the options of RULES.md sections 0 to 2; `options()` explains them.
+    With `ladder` doubles run on, rung by rung, up to 6-6 (only where `contact` is "block").
+    The other fields are the options of RULES.md sections 0 to 3; `options()` explains them.
     """
 
     name: str
@@ -99,6 +111,7 @@ class Rules:
     start: tuple[tuple[int, int], ...]
     direction: str
     contact: str
+    ladder: bool = False
     head_rule: str = "free"
     head_exception: str = "blocked_by_head"
     prime_rule: str = "allow"
@@ -110,6 +123,10 @@ class Rules:
     next_starter: str = "alternate"
     hit_run: str = "allowed"
     hit_run_zone: str = "home"
+    ladder_repeats: str = "2"
+    ladder_from_turn: str = "1"
+    unplayed: str = "opponent"
+    stall: str = "stop"
 
     def __post_init__(self) -> None:
         for option in self.options():
@@ -126,6 +143,8 @@ class Rules:
         ['hit_run', 'hit_run_zone', 'koks', 'opening_roll', 'next_starter']
         """
         names = _BLOCK_OPTIONS if self.contact == "block" else _HIT_OPTIONS
+        if self.ladder:
+            names = _LADDER_OPTIONS
         return tuple(
             Option(
                 name,
@@ -152,10 +171,12 @@ class Rules:
         """The flag bits that this variant reads; all others stay 0.
 
         First turns (bits 0 and 1) count where the head rule asks, the starter (bit 2) where the
-        drawn last roll does.
+        drawn last roll does, turns taken (bits 3 and 4 mine, 5 and 6 the opponent's) where a
+        ladder has to wait for a later turn.
         """
         first_turns = 3 if self.head_rule in ("classic", "any_double_first") else 0
-        return first_turns | (0 if self.last_roll == "none" else 4)
+        turns = {"1": 0, "2": 1}.get(self.ladder_from_turn, 3) if self.ladder else 0
+        return first_turns | (0 if self.last_roll == "none" else 4) | turns << 3 | turns << 5
 
     def start_points(self) -> NDArray[np.int8]:
         """The start position, int8[2, 26], alike for both sides in their own numbering."""
@@ -177,8 +198,9 @@ class Rules:
             checkers=self.checkers,
             opposite=int(self.direction == "opposite"),
             hit=int(self.contact == "hit"),
+            ladder=int(self.ladder),
             flag_mask=self.flag_mask,
-            **{name: code[name] for name in KernelRules._fields[3:-1]},
+            **{name: code[name] for name in KernelRules._fields[4:-1]},
         )
 
 
@@ -205,6 +227,17 @@ _BACKGAMMON = Rules(
     next_starter="roll",
 )
 
+_LADDER = Rules(
+    name="mad_gyulbar",
+    checkers=15,
+    start=((24, 15),),
+    direction="same",
+    contact="block",
+    ladder=True,
+    head_rule="classic",
+    prime_rule="ahead",
+)
+
 _TAVLA: dict[str, object] = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
 _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "long_nardy": (_NARDY, {}),
@@ -217,6 +250,11 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     # Small enough to be solved exactly (`nardy-rl solve`); else the same game.
     "long_nardy_2": (_NARDY, {"checkers": 2, "start": ((24, 2),)}),
     "long_nardy_3": (_NARDY, {"checkers": 3, "start": ((24, 3),)}),
+    "mad_gyulbar": (_LADDER, {}),
+    "gul_bara": (
+        _LADDER,
+        {"head_rule": "free", "ladder_repeats": "4", "ladder_from_turn": "4"},
+    ),
     "backgammon": (_BACKGAMMON, {}),
     "nackgammon": (_BACKGAMMON, {"start": _NACKGAMMON_START}),
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
@@ -230,7 +268,7 @@ def variants() -> tuple[str, ...]:
     return tuple(_PRESETS)
 
 
-def variant(name: str, **options: str) -> Rules:
+def variant(name: str, **options: str | int) -> Rules:
     """The rules of the variant `name`, with options changed by keyword.
 
     Raises `ConfigError` for an unknown name, option or value, listing what there is, and for
@@ -257,6 +295,8 @@ def variant(name: str, **options: str) -> Rules:
             listed = ", ".join(o.name for o in base.options())
             near = _near(option, tuple(known))
             raise ConfigError(f"{name} has no option {option!r}{near}; its options are: {listed}")
+    # A number may be written as one: ladder_repeats=4.
+    options = {key: str(value) if type(value) is int else value for key, value in options.items()}
     fields = {f: getattr(base, f) for f in base.__dataclass_fields__}
     return Rules(**{**fields, **preset, **options, "name": name})
 

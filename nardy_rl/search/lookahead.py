@@ -70,7 +70,7 @@ class Lookahead:
             value for it; judging and luck do.
 
     Raises:
-        ConfigError: plies or a filter out of range.
+        ConfigError: plies or a filter out of range, or a ladder game.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class Lookahead:
     ) -> None:
         if not 0 <= plies <= MOST_PLIES:
             raise ConfigError(f"plies: {plies} is not allowed; allowed: 0 to {MOST_PLIES}")
+        check_looks_ahead(rules)
         self.filters = tuple([DEFAULT_FILTER] * plies if filters is None else filters)
         if len(self.filters) != plies:
             raise ConfigError(f"filters: {len(self.filters)} given for {plies} plies; one for each")
@@ -132,6 +133,15 @@ class Lookahead:
         rows = np.flatnonzero(values == NOT_OVER)
         values[rows] = self._afterstates(boards[rows], after[rows], plies - 1)
         return mean_over_rolls(values.reshape(-1, 21))
+
+
+def check_looks_ahead(rules: Rules) -> None:
+    """Raise ConfigError for a game in which a result need not be followed by a roll."""
+    if rules.ladder:
+        raise ConfigError(
+            f"{rules.name}: looking ahead is not written for ladder games, where rungs follow "
+            "without a roll; play at 0 plies"
+        )
 
 
 def filtered(

@@ -49,7 +49,7 @@ class Replies(NamedTuple):
 def best_replies(
     rules: Rules, valuer: Valuer, points: NDArray[np.int8], flags: NDArray[np.uint8]
 ) -> Replies:
-    """What the player to roll makes of each of the 21 rolls.
+    """What the player to roll makes of each of the 21 rolls, in a ladder game with the first rung.
 
     Args:
         rules: the variant.
@@ -59,7 +59,7 @@ def best_replies(
     """
     out = _new_replies(flags)
     points = np.ascontiguousarray(points)
-    kernel = _incremental(valuer)
+    kernel = None if rules.ladder else _incremental(valuer)
     if kernel is None:
         _in_blocks(rules, valuer, points, flags, np.arange(len(points)), out)
         return out
@@ -232,7 +232,7 @@ def _replies_range(
 ):
     for b in range(low, high):
         after = flags[b] & ~FIRST_TURN
-        sum_before(enc, weights, points[b], after, hidden)
+        sum_before(enc, weights, points[b], after, 0, hidden)
         roll = 0
         for die1 in range(1, 7):
             for die2 in range(die1, 7):

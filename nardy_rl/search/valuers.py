@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nardy_rl.inference import Decisions, Evaluator
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.board import FIRST_TURN, turn_flags
+from nardy_rl.rules.board import turn_flags
+from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
@@ -113,7 +114,9 @@ def decisions_at(
     """The decisions of positions int8[B, 2, 26] (seen by who is to move) with their rolls."""
     pending = np.zeros(len(points), np.uint8)
     legal, _ = generate_batch(rules.kernel, points, flags, pending, rolls)
-    return Decisions(points, flags & np.uint8(~FIRST_TURN & 255), pending, legal)
+    return Decisions(
+        points, *states_after(rules, flags, pending, rolls, legal.dice_used), legal
+    )
 
 
 def turned(

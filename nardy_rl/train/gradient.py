@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from nardy_rl.encoding import Encoding, encode_chosen
 from nardy_rl.errors import ConfigError
-from nardy_rl.incremental import MAX_UNITS, add_units, note_change
+from nardy_rl.incremental import MAX_UNITS, add_units, note_change, note_state
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.parallel import map_chunks
 
@@ -39,6 +39,11 @@ class Batch(NamedTuple):
     points: NDArray[np.int8]
     flags: NDArray[np.uint8]
     targets: NDArray[np.float32]
+    pending: NDArray[np.uint8] | None = None
+
+    def rungs(self) -> NDArray[np.uint8]:
+        """`pending`, zeros when left out."""
+        return np.zeros(len(self.flags), np.uint8) if self.pending is None else self.pending
 
 
 class Gradient(Protocol):
@@ -91,7 +96,7 @@ class DenseGradient:
 
     def _shard(self, batch: Batch, shard: NDArray[np.int64], whole: int) -> tuple[Tensor, Tensor]:
         rows = np.empty((len(shard), self._encoding.size), np.float32)
-        encode_chosen(self._encoding, batch.points, batch.flags, shard, rows)
+        encode_chosen(self._encoding, batch.points, batch.flags, shard, rows, batch.rungs())
         logits = self._net(torch.from_numpy(rows))
         targets = torch.from_numpy(batch.targets[shard])
         loss = functional.cross_entropy(logits, targets, reduction="sum") / whole
@@ -113,6 +118,7 @@ class SparseGradient:
         first = np.ascontiguousarray(weight.T)
         outcomes = len(last_bias)
         last = np.pad(last, ((0, -outcomes % 3), (0, 0)))
+        pending = batch.rungs()
         edges = [*range(0, len(chosen), SPARSE_SHARD), len(chosen)]
         shards = len(edges) - 1
         while len(self._shards) < shards:
@@ -128,6 +134,7 @@ class SparseGradient:
                     last_bias,
                     batch.points,
                     batch.flags,
+                    pending,
                     batch.targets,
                     chosen,
                     edges[shard],
@@ -195,6 +202,7 @@ def gradient_of(
     last_bias,
     points,
     flags,
+    pending,
     targets,
     chosen,
     low,
@@ -207,7 +215,7 @@ def gradient_of(
     Args:
         enc: `EncodingArrays`.
         first, first_bias, last, last_bias: weights [F, H], [H], [K', H], [K], float32.
-        points, flags: int8[N, 2, 26], uint8[N].
+        points, flags, pending: int8[N, 2, 26], uint8[N], uint8[N].
         targets: float32[N, K].
         chosen: int64[M], which positions; low, high: the shard's part of them.
         share: what one position counts, 1 / (size of the minibatch).
@@ -242,12 +250,7 @@ def gradient_of(
                     count = note_change(
                         scratch, count, enc, side, place, np.int8(0), points[row, side, place]
                     )
-        for bit in range(8):
-            unit = enc.flag_units[bit]
-            if unit >= 0 and (flags[row] >> bit) & 1:
-                units[count] = unit
-                factors[count] = np.float32(1.0)
-                count += 1
+        count = note_state(scratch, count, enc, flags[row], pending[row])
         add_units(total, first_bias, first, units, factors, count)
         for j in range(hidden):
             total[j] = max(total[j], np.float32(0.0))

@@ -128,6 +128,7 @@ class Learner:
         points: NDArray[np.int8],
         flags: NDArray[np.uint8],
         targets: NDArray[np.float32],
+        pending: NDArray[np.uint8] | None = None,
         *,
         batch: int,
         games_before: int,
@@ -139,6 +140,7 @@ class Learner:
         Args:
             points, flags: int8[N, 2, 26] and uint8[N], the positions.
             targets: float32[N, K], a distribution over the outcomes for each.
+            pending: uint8[N], of the positions; zeros when left out.
             batch: its number, which fixes the order of the positions.
             games_before, games: games played before this batch, and in it; they fix the rate.
             check: called before each update; what it raises leaves the learner between updates.
@@ -152,7 +154,10 @@ class Learner:
         per_epoch = max(1, -(-total // settings.minibatch))
         edges = [i * total // per_epoch for i in range(per_epoch + 1)]
         data = Batch(
-            np.ascontiguousarray(points), np.ascontiguousarray(flags), np.ascontiguousarray(targets)
+            np.ascontiguousarray(points),
+            np.ascontiguousarray(flags),
+            np.ascontiguousarray(targets),
+            np.zeros(total, np.uint8) if pending is None else np.ascontiguousarray(pending),
         )
         all_targets = torch.from_numpy(targets)
         updates = settings.epochs * per_epoch

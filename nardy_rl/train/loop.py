@@ -178,6 +178,7 @@ def train(
                                 episodes.points,
                                 episodes.flags,
                                 targets,
+                                episodes.pending,
                                 batch=counters.batches,
                                 games_before=counters.games,
                                 games=settings.selfplay.games_per_batch,
