@@ -39,8 +39,12 @@ from tests.comparison import FAMILIES, Tally, compare
 GAMES, TURNS = 4, 250
 STRETCH = GAMES * TURNS
 SHOWN = 10
-SHARES = ("long_nardy", "backgammon", "long_nardy", "nackgammon", "long_nardy", "hypergammon")
-"""Half long nardy: it has 240 of the sets of options that decide what is legal, the others 6."""
+SHARES = (
+    *("long_nardy", "backgammon", "long_nardy", "nackgammon", "long_nardy", "hypergammon"),
+    *("mad_gyulbar", "gul_bara"),
+)
+"""Most to those with the most sets of options that decide what is legal: long nardy has 240, the
+ladder games 7680, the others 6."""
 
 
 def main() -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
 
 from nardy_rl.rules import Rules, legal_afterstates, variant
+from nardy_rl.rules.ladder import follow
 from tests.reference import reference_outcome
 
 MINE_FIRST, HIS_FIRST, I_STARTED = 1, 2, 4
@@ -25,18 +27,21 @@ last checker as far on as can be; as few checkers at home as can be."""
 
 @dataclass(frozen=True)
 class Turns:
-    """One turn of every game of a batch.
+    """One decision of every game of a batch.
 
-    `points` int8 [G, 2, 26] and `flags` uint8 [G] as seen by the player to move, `rolls` int8
-    [G, 2], `chosen` int8 [G, 2, 26] the results he chose, still seen by him.
+    `points` int8 [G, 2, 26], `flags` and `pending` uint8 [G] as seen by the player to move,
+    `rolls` int8 [G, 2] thrown where nothing is pending, `chosen` int8 [G, 2, 26] the results he
+    chose, still seen by him.
     """
 
     points: np.ndarray
     flags: np.ndarray
+    pending: np.ndarray
     rolls: np.ndarray
     chosen: np.ndarray
 
 
+@cache
 def option_sets(name: str, *, every: bool = False) -> list[Rules]:
     """The variant `name` under every combination of the options that decide what is legal.
 
@@ -57,22 +62,39 @@ def play_turns(
     start = start_points(rules)
     points = np.repeat(start[None], games, axis=0)
     flags = np.full(games, MINE_FIRST | HIS_FIRST | I_STARTED, dtype=np.uint8)
+    pending = np.zeros(games, dtype=np.uint8)
     manner = rng.integers(LINGER + 1, size=(games, 2))
     for _ in range(turns):
         rolls = rng.integers(1, 7, size=(games, 2)).astype(np.int8)
-        found = legal_afterstates(rules, points, rolls, flags=flags)
+        found = legal_afterstates(rules, points, rolls, flags=flags, pending=pending)
         chosen = found.after[_choose(found.after, found.offsets, manner[:, 0], rng)]
-        yield Turns(points.copy(), flags.copy(), rolls, chosen.copy())
+        yield Turns(points.copy(), flags.copy(), pending.copy(), rolls, chosen.copy())
         over = np.array(
             [
                 reference_outcome(rules, after[0], after[1], bool(flag & I_STARTED)) is not None
                 for after, flag in zip(chosen.tolist(), flags.tolist(), strict=True)
             ]
         )
-        points = chosen[:, ::-1].copy()
-        flags = _turned(flags)
+        before, points = points, chosen[:, ::-1].copy()
         manner = manner[:, ::-1].copy()
+        if rules.ladder:
+            for game in range(games):
+                goes_on, flags[game], pending[game] = follow(
+                    rules.kernel,
+                    flags[game],
+                    pending[game],
+                    *rolls[game],
+                    found.dice_used[game],
+                    before[game],
+                    chosen[game],
+                )
+                if goes_on:
+                    points[game] = chosen[game]
+                    manner[game] = manner[game, ::-1].copy()
+        else:
+            flags = _turned(flags)
         points[over] = start
+        pending[over] = 0
         flags[over] = MINE_FIRST | HIS_FIRST | I_STARTED
         manner[over] = rng.integers(LINGER + 1, size=(int(over.sum()), 2))
 

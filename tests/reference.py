@@ -8,7 +8,11 @@ largest k with S_k not empty.
 
 Places: 1..24 distance to go, 25 the bar, 0 borne off.
 
-Source: RULES.md sections 0, 1 and 2.
+A turn of a ladder game is several decisions: `reference_rung` gives the results of the one at
+hand, `reference_next` who decides next, and on what. The steps of a ladder that are still to be
+made are written out one by one.
+
+Source: RULES.md sections 0 to 3.
 """
 
 from __future__ import annotations
@@ -103,6 +107,104 @@ def reference_outcome(
     if not his_left:
         return -_value(rules, mine), 0.0
     return None
+
+
+# --- ladders ----------------------------------------------------------------------------------
+
+
+class Ladder(NamedTuple):
+    """Where a game of ladders stands, seen by the player to move.
+
+    `dice` are the steps to be made before any dice are thrown, () for none; `handed` says that
+    the opponent left them, `may_leave` how many checkers may still leave the head with them.
+    `first_turns` tells whose first turn is to come and `turns` how many turns were taken, as
+    far as they count for the ladder; both (mine, his).
+    """
+
+    dice: tuple[int, ...] = ()
+    handed: bool = False
+    may_leave: int = 0
+    first_turns: tuple[bool, bool] = (False, False)
+    turns: tuple[int, int] = (0, 0)
+
+
+def reference_rung(
+    rules: Any,
+    me: Mapping[int, int] | Sequence[int],
+    opp: Mapping[int, int] | Sequence[int],
+    state: Ladder,
+    roll: Sequence[int],
+) -> tuple[set[Result], int]:
+    """`reference_afterstates` of one decision of a ladder game; `roll` counts if it is thrown."""
+    start = Board(_side(rules, me), (), _side(rules, opp))
+    duty = _duty(rules, start, state, roll)
+    if not duty.dice:
+        return reference_afterstates(rules, me, opp, roll, state.first_turns[0])
+    must_stay = max(0, start.plain.count(HEAD) - duty.may_leave)
+    reached = [{start}]
+    for die in _rung(duty):
+        reached.append({b for board in reached[-1] for b in _steps(rules, board, die, must_stay)})
+    for k in range(len(reached) - 1, 0, -1):
+        results = _turn_ends(rules, reached[k])
+        if results:
+            return results, k
+    return {_counts(start)}, 0
+
+
+def reference_next(
+    rules: Any,
+    before: tuple[Sequence[int], Sequence[int]],
+    after: tuple[Sequence[int], Sequence[int]],
+    state: Ladder,
+    roll: Sequence[int],
+    used: int,
+) -> tuple[bool, Ladder]:
+    """Whether the same player decides again after a play, and the state as the next one sees it.
+
+    `before` and `after` are (mine, his) counts around a play of `used` steps that did not end
+    the game.
+    """
+    start = Board(_side(rules, before[0]), (), _side(rules, before[1]))
+    duty = _duty(rules, start, state, roll)
+    rung, dice = _rung(duty), duty.dice[used:]
+    first_turns, turns = state.first_turns, state.turns
+    counted = min(turns[0] + 1, int(rules.ladder_from_turn) - 1)
+    his = Ladder((), False, 0, (first_turns[1], False), (turns[1], counted))
+    if duty.dice and used < len(rung):
+        if rules.stall == "skip_rung":
+            dice = duty.dice[len(rung) :]
+        elif duty.handed or rules.unplayed == "lost":
+            dice = ()
+        else:
+            turned = Board(_side(rules, after[1]), (), _side(rules, after[0]))
+            may = _may_leave(rules, turned, (dice[0], dice[0]), first_turns[1])
+            return False, his._replace(dice=dice, handed=True, may_leave=may)
+    if duty.dice and dice:
+        left = before[0][HEAD] - after[0][HEAD]
+        return True, duty._replace(dice=dice, may_leave=duty.may_leave - left)
+    if duty.dice and duty.handed:
+        return True, state._replace(dice=(), handed=False, may_leave=0)
+    return False, his
+
+
+def _duty(rules: Any, start: Board, state: Ladder, roll: Sequence[int]) -> Ladder:
+    """`state`, with the ladder of the roll written out if no dice were to be made before it."""
+    if state.dice or roll[0] != roll[1] or state.turns[0] + 1 < int(rules.ladder_from_turn):
+        return state
+    repeats = int(rules.ladder_repeats)
+    dice = tuple(die for die in range(roll[0], 7) for _ in range(repeats))
+    may = _may_leave(rules, start, roll, state.first_turns[0])
+    return state._replace(dice=dice, handed=False, may_leave=may)
+
+
+def _rung(duty: Ladder) -> list[int]:
+    return [die for die in duty.dice if die == duty.dice[0]]
+
+
+def _may_leave(rules: Any, start: Board, roll: Sequence[int], first_turn: bool) -> int:
+    if rules.head_rule == "free":
+        return rules.checkers
+    return _head_allowance(rules, start, roll, first_turn)
 
 
 # --- single steps -----------------------------------------------------------------------------

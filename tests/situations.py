@@ -27,10 +27,19 @@ def reached(rules: Rules) -> tuple[tuple[Position, tuple[int, int]], ...]:
     """Positions to move in, of games played in six manners to their ends, and a roll for each."""
     rng = np.random.default_rng(20_261_130)
     return tuple(
-        (Position(rules, points, int(flags)), (int(roll[0]), int(roll[1])))
+        _situation(Position(rules, points, int(flags), int(pending)), roll)
         for turn in play_turns(rules, games=12, turns=140, rng=rng)
-        for points, flags, roll in zip(turn.points, turn.flags, turn.rolls, strict=True)
+        for points, flags, pending, roll in zip(
+            turn.points, turn.flags, turn.pending, turn.rolls, strict=True
+        )
     )
+
+
+def _situation(position: Position, roll: np.ndarray) -> tuple[Position, tuple[int, int]]:
+    """With the roll thrown, or the die of the rung to be played twice."""
+    if position.rung is not None:
+        return position, (position.rung[0], position.rung[0])
+    return position, (int(roll[0]), int(roll[1]))
 
 
 @st.composite
