@@ -84,9 +84,7 @@ class Encoding:
     @cached_property
     def kernel(self) -> EncodingArrays:
         """The same arrays as a NamedTuple for njit functions."""
-        return EncodingArrays(
-            self.base, self.kind, self.scale, self.flag_units, self.pending_units
-        )
+        return EncodingArrays(self.base, self.kind, self.scale, self.flag_units, self.pending_units)
 
     @staticmethod
     def of(rules: Rules) -> Encoding:

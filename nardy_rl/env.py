@@ -23,8 +23,8 @@ from nardy_rl.rules.dice import (
     roll_dice,
     uniform_index,
 )
-from nardy_rl.rules.ladder import follow, rung_of
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
+from nardy_rl.rules.ladder import follow, rung_of
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
@@ -108,7 +108,8 @@ def deal(rules, start, seed, tables, t, game, starter):
 def advance(rules, seed, tables, t, after, used, ply_cap):
     """Play to `after` (int8[2, 26], seen by the mover) on table t, and throw dice that are due.
 
-    `used` are the steps that the play made: they decide what is left of a ladder. Returns the score for the seat that moved, `NOT_OVER`, or `TRUNCATED` at the ply cap; a
+    `used` are the steps that the play made: they decide what is left of a ladder. Returns the
+    score for the seat that moved, `NOT_OVER`, or `TRUNCATED` at the ply cap; a
     finished table keeps its last position, seen by the seat that moved.
     """
     tables.turn[t] += 1
@@ -160,7 +161,7 @@ def deal_range(low, high, rules, start, seed, tables, first_game):
 
 @njit(nogil=True, cache=True)
 def advance_range(low, high, rules, seed, tables, rows, after, used, ply_cap, scores):
-    """`advance` tables low..high-1 to rows `rows[t]` of `after`, with used[t] steps; scores int8[G]."""
+    """`advance` tables low..high-1 to rows `rows[t]` of `after`, used[t] steps; scores int8[G]."""
     for t in range(low, high):
         scores[t] = advance(rules, seed, tables, t, after[rows[t]], used[t], ply_cap)
 

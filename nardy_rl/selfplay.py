@@ -20,8 +20,8 @@ from nardy_rl.env import TRUNCATED, Tables, advance, deal, deal_range, new_table
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
 from nardy_rl.rules.batch import generate_batch
-from nardy_rl.rules.ladder import after_decision, states_after
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
+from nardy_rl.rules.ladder import after_decision, states_after
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after

@@ -150,7 +150,9 @@ def compare_batch(
                     rules.kernel, flags[game], pending[game], *roll, dice, points[game], boards[at]
                 )
                 agree = reference_outcome(rules, *rows[at], True) is not None or _same(
-                    rules, kernel_next, reference_next(rules, (me, opp), rows[at], state, roll, dice)
+                    rules,
+                    kernel_next,
+                    reference_next(rules, (me, opp), rows[at], state, roll, dice),
                 )
         else:
             expected, dice = reference_afterstates(rules, me, opp, roll, first_turn)

@@ -20,7 +20,14 @@ BACKGAMMON_OPENINGS = (
     "61:10 62:14 63:14 64:14 65:7 66:11"
 )
 
-STRETCHES = {"long_nardy": 3, "backgammon": 2, "nackgammon": 1, "hypergammon": 1}
+STRETCHES = {
+    "long_nardy": 3,
+    "backgammon": 2,
+    "nackgammon": 1,
+    "hypergammon": 1,
+    "mad_gyulbar": 1,
+    "gul_bara": 1,
+}
 PARTS, GAMES, TURNS = 4, 4, 200
 """A stretch is long enough for every manner of play to finish games and start new ones."""
 

@@ -83,7 +83,8 @@ def kind_of_play(rules: Rules) -> str | None:
 
     Bearing off is alike in all variants (RULES.md 0), and a prime in the home is beyond none of
     the enemies who are home themselves, so it is allowed: one kind, "plain". But
-    doubles that run on have no table, and `prime_rule=forbid` forbids it there too, and then it matters when it is checked.
+    doubles that run on have no table, and `prime_rule=forbid` forbids it there too, and
+    then it matters when it is checked.
 
     >>> from nardy_rl.rules.record import variant
     >>> kind_of_play(variant("backgammon")), kind_of_play(variant("long_nardy"))

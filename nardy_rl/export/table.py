@@ -22,13 +22,13 @@ HOW = {
     ),
     "unit": (
         "with `at_least`: 1 if points[side][place] >= at_least, else 0. With `beyond`: "
-        "factor * max(0, points[side][place] - beyond). With `flag`: 1 if that bit of flags is set. "
-        "With `pending`: 1 if that is among the values listed"
+        "factor * max(0, points[side][place] - beyond). With `flag`: 1 if that bit of flags is "
+        "set. With `pending`: 1 if that is among the values listed"
     ),
     "flags": (
         "bit 0: his own first turn is still to come; bit 1: the other's is; bit 2: he began the "
-        "game; bits 3 and 4: turns he has taken, bits 5 and 6: turns the other has, both counted up "
-        "to what the ladder waits for. Only bits with a unit in the table matter"
+        "game; bits 3 and 4: turns he has taken, bits 5 and 6: turns the other has, both counted "
+        "up to what the ladder waits for. Only bits with a unit in the table matter"
     ),
     "pending": (
         "of ladder games, after the move: 0 the other player throws the dice, 217 he himself does. "

@@ -2,7 +2,8 @@
 
 from nardy_rl.rules.batch import LegalAfterstates, legal_afterstates
 from nardy_rl.rules.parallel import get_threads, set_threads
-from nardy_rl.rules.position import Outcome, Play, Plays, Position, Status
+from nardy_rl.rules.plays import Play, Plays
+from nardy_rl.rules.position import Outcome, Position, Status
 from nardy_rl.rules.record import RULES_VERSION, KernelRules, Option, Rules, variant, variants
 
 __all__ = [

@@ -160,6 +160,12 @@ def legal_afterstates(
     return generate_batch(rules.kernel, board, bits, rungs, dice)[0]
 
 
+def unpack_path(path: int, steps: int) -> list[tuple[int, int]]:
+    """The (source point, die) of each of the `steps` steps packed in a path, in order."""
+    parts = [(path >> 8 * step) & 255 for step in range(steps)]
+    return [(25 - (part & 31), part >> 5) for part in parts]
+
+
 def flag_bits(total: int, first_turn: ArrayLike | None) -> NDArray[np.uint8]:
     """Flag bits uint8[total] from `first_turn` bool[total] or bool[total, 2] (mine, his)."""
     if first_turn is None:

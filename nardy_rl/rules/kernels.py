@@ -80,12 +80,6 @@ def new_rows(count: int) -> Rows:
     return Rows(words.view(np.int8).reshape(count, 2, 26), words, np.empty(count, np.int64))
 
 
-def unpack_path(path: int, steps: int) -> list[tuple[int, int]]:
-    """The (source point, die) of each of the `steps` steps packed in a path, in order."""
-    parts = [(path >> 8 * step) & 255 for step in range(steps)]
-    return [(25 - (part & 31), part >> 5) for part in parts]
-
-
 def new_scratch() -> Scratch:
     """Working memory for one thread's calls of `generate`."""
     words = np.zeros(ROW_WORDS, np.int32)

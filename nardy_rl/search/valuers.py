@@ -114,9 +114,7 @@ def decisions_at(
     """The decisions of positions int8[B, 2, 26] (seen by who is to move) with their rolls."""
     pending = np.zeros(len(points), np.uint8)
     legal, _ = generate_batch(rules.kernel, points, flags, pending, rolls)
-    return Decisions(
-        points, *states_after(rules, flags, pending, rolls, legal.dice_used), legal
-    )
+    return Decisions(points, *states_after(rules, flags, pending, rolls, legal.dice_used), legal)
 
 
 def turned(
