@@ -20,6 +20,10 @@ VALUES = {
     "next_starter": {"alternate", "winner", "roll"},
     "hit_run": {"allowed", "no_hide", "no_continue"},
     "hit_run_zone": {"home", "all"},
+    "ladder_repeats": {"2", "4"},
+    "ladder_from_turn": {"1", "2", "3", "4"},
+    "unplayed": {"opponent", "lost"},
+    "stall": {"stop", "skip_rung"},
 }
 NARDY_KOKS = {"none", "first_quarter", "none_home"}
 BACKGAMMON_KOKS = {"backgammon", "none"}

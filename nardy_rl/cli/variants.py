@@ -38,8 +38,12 @@ def _differs(name: str) -> str:
 
     rules = variant(name)
     base = variant("long_nardy" if rules.contact == "block" else "backgammon")
+    if rules.ladder:
+        base = variant("mad_gyulbar")
     if rules.name == base.name:
-        return f"{rules.checkers} checkers, {rules.direction} direction, contact: {rules.contact}"
+        ladder = ", doubles run on" if rules.ladder else ""
+        contact = f"contact: {rules.contact}"
+        return f"{rules.checkers} checkers, {rules.direction} direction, {contact}{ladder}"
     changed = {option.name: option.value for option in rules.options()}
     unchanged = {option.name: option.value for option in base.options()}
     parts = [f"{k}={v}" for k, v in changed.items() if unchanged[k] != v]

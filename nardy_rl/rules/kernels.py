@@ -363,11 +363,9 @@ def generate(
     Source: RULES.md 0, "A legal turn": results use as many dice as any result can; one die of a
     non-double is the larger where the larger can be used. RULES.md 3: one rung of a ladder.
     """
-    repeats = 0
-    if rules.ladder:
-        rung, repeats = asked_rung(rules, flags, pending, die1, die2)
-        if repeats > 0:
-            die1, die2 = rung, rung
+    rung, repeats = asked_rung(rules, flags, pending, die1, die2)
+    if repeats > 0:
+        die1, die2 = rung, rung
     _prepare(rules, scratch, points, flags, die1, die2)
     if pending > 0:
         scratch.head[0] = head_left(rules, pending)

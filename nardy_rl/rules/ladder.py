@@ -14,6 +14,8 @@ opponent does.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -29,6 +31,9 @@ OWN, HANDED, GIVEN = range(3)
 ROLL_AGAIN = 217
 """The same player goes on and throws the dice, in the view after a decision."""
 
+Number = Any
+"""Whole numbers: Python's or NumPy's, as kernels take and return them."""
+
 _DICE, _STEPS, _HEADS = 6, 4, 3
 _FREE = 0  # head_rule
 _STOP = 0  # stall
@@ -36,13 +41,13 @@ _OPPONENT = 0  # unplayed
 
 
 @njit(nogil=True, cache=True)
-def rung_code(die: int, steps: int, whose: int, head: int) -> int:
+def rung_code(die: Number, steps: Number, whose: Number, head: Number) -> Number:
     """The byte of a rung: die 1..6, steps left 1..4, whose, head moves left 0..2."""
     return 1 + ((whose * _HEADS + head) * _STEPS + steps - 1) * _DICE + die - 1
 
 
 @njit(nogil=True, cache=True)
-def rung_of(pending: int) -> tuple[int, int, int, int]:
+def rung_of(pending: Number) -> tuple[Number, Number, Number, Number]:
     """(die, steps left, whose, head moves left) of a rung's byte 1..216."""
     rest = np.int64(pending) - 1
     die = rest % _DICE + 1
@@ -60,8 +65,8 @@ def rung_repeats(rules: KernelRules) -> int:
 
 @njit(nogil=True, cache=True)
 def asked_rung(
-    rules: KernelRules, flags: int, pending: int, die1: int, die2: int
-) -> tuple[int, int]:
+    rules: KernelRules, flags: Number, pending: Number, die1: Number, die2: Number
+) -> tuple[Number, Number]:
     """The die and the steps of the rung to be played now; steps 0: it is an ordinary roll."""
     if pending > 0:
         die, steps, _whose, _head = rung_of(pending)
@@ -72,7 +77,7 @@ def asked_rung(
 
 
 @njit(nogil=True, cache=True)
-def head_left(rules: KernelRules, pending: int) -> int:
+def head_left(rules: KernelRules, pending: Number) -> Number:
     """How many checkers may still leave the head where a rung is pending."""
     if rules.head_rule == _FREE:
         return 99
@@ -81,7 +86,7 @@ def head_left(rules: KernelRules, pending: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _turn_over(rules: KernelRules, flags: int) -> int:
+def _turn_over(rules: KernelRules, flags: Number) -> Number:
     """The flags, still seen by the mover, once his turn is over."""
     flags = np.int64(flags) & ~FIRST_TURN
     if (flags >> TURNS) & 3 < rules.ladder_from_turn:
@@ -91,8 +96,8 @@ def _turn_over(rules: KernelRules, flags: int) -> int:
 
 @njit(nogil=True, cache=True)
 def after_decision(
-    rules: KernelRules, flags: int, pending: int, die1: int, die2: int, used: int
-) -> tuple[int, int]:
+    rules: KernelRules, flags: Number, pending: Number, die1: Number, die2: Number, used: Number
+) -> tuple[Number, Number]:
     """What all results of one decision share: the state after it, seen by the mover.
 
     Args:
@@ -127,14 +132,14 @@ def after_decision(
 @njit(nogil=True, cache=True)
 def follow(
     rules: KernelRules,
-    flags: int,
-    pending: int,
-    die1: int,
-    die2: int,
-    used: int,
+    flags: Number,
+    pending: Number,
+    die1: Number,
+    die2: Number,
+    used: Number,
     before: NDArray[np.int8],
     after: NDArray[np.int8],
-) -> tuple[bool, int, int]:
+) -> tuple[bool, Number, Number]:
     """Who moves next after a play that does not end the game, and in what state.
 
     Args:
@@ -189,7 +194,7 @@ def _after_range(low, high, rules, flags, pending, rolls, used, flags_after, pen
         )
 
 
-def pending_possible(rules: Rules, pending: int) -> bool:
+def pending_possible(rules: Rules, pending: Number) -> bool:
     """Whether a player to move can have `pending` to play in this variant."""
     if pending == 0:
         return True

@@ -142,7 +142,7 @@ class Rules:
         >>> [option.name for option in variant("backgammon").options()]
         ['hit_run', 'hit_run_zone', 'koks', 'opening_roll', 'next_starter']
         """
-        names = _BLOCK_OPTIONS if self.contact == "block" else _HIT_OPTIONS
+        names: tuple[str, ...] = _BLOCK_OPTIONS if self.contact == "block" else _HIT_OPTIONS
         if self.ladder:
             names = _LADDER_OPTIONS
         return tuple(
