@@ -156,7 +156,7 @@ def follow(
     if code == ROLL_AGAIN:
         return True, flags, 0
     die, steps, whose, _head = rung_of(code)
-    head = 0
+    head: Number = 0
     if whose == GIVEN:
         flags = turn_flags(rules, flags)
         if rules.head_rule != _FREE:
