@@ -154,6 +154,8 @@ def test_pips_beats_random(name: str) -> None:
     # Two or three checkers that cannot be hit leave little to choose, so little to win.
     dull = rules.contact == "block" and rules.checkers < 15
     games, ppg, win = (6000, 0.0, 0.5) if dull else (300, 0.2, 0.7)
+    if rules.ladder:  # its long doubles are luck
+        games, ppg, win = 2000, 0.1, 0.55
     result = play_match(rules, PipsPlayer(rules), RandomPlayer(), games, seed=2)
     assert result.games == games
     assert result.ppg.value - 4 * result.ppg.se > ppg
