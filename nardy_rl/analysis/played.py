@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from nardy_rl.analysis.plays import base_of, decisions_of, legal_plays, valued, 
 from nardy_rl.arena.luck import opening_luck, roll_luck
 from nardy_rl.errors import ConfigError
 from nardy_rl.notation import from_id, move_text, parse_play, to_id
+from nardy_rl.records import read_games, replay
+from nardy_rl.records.json_lines import is_record
 from nardy_rl.rules import Play, Position
 from nardy_rl.search import Valuer
 
@@ -31,30 +33,40 @@ class PlayedDecision:
         play: what he played.
         line: of the file it came from.
         player: who he was; empty where nobody says.
+        game: number of the game in its file, 0 where lines are decisions.
+        move: number of the decision in that game, likewise.
     """
 
     position: Position
     play: Play
     line: int = 0
     player: str = ""
+    game: int = 0
+    move: int = 0
 
 
 def read_decisions(path: str | Path) -> list[PlayedDecision]:
-    """The decisions of a file of JSON lines, all of one game.
+    """The decisions of a file of games, or of JSON lines, all of one variant.
 
-    A line is `{"id": "long_nardy.1BByYLotaNGV_vOP", "roll": [6, 5], "play": "24/13"}`: the id of
+    Files of games are .jsonl, .mat and .sgf as `records.read_games` reads them. In other JSON
+    lines each is a decision: `{"id": "long_nardy.1BByYLotaNGV_vOP", "roll": [6, 5], "play": "24/13"}`: the id of
     the position (see `notation.to_id`), the dice, and the play as text, points by distance to go;
     `"player": "Anna"` says who made it.
 
     Raises:
         ConfigError: no decision in it, or a line that is none; the message says which and why.
+        InvalidText: a file of games that cannot be read, or is not legal.
         FileNotFoundError: there is no such file.
     """
     file = Path(path)
+    if file.suffix.lower() in (".mat", ".sgf"):
+        return _of_records(file)
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not a text; JSON lines are needed") from error
+    if file.suffix.lower() == ".jsonl" and is_record(next(filter(str.strip, lines), "")):
+        return _of_records(file)
     found: list[PlayedDecision] = []
     for number, text in enumerate(lines, start=1):
         if not text.strip():
@@ -89,7 +101,8 @@ def analyse_decisions(
         progress: told how many are done.
 
     Returns:
-        A frame, a row a decision, in the order given: line, player, id, roll, play, best, equity
+        A frame, a row a decision, in the order given: game and move (0 where lines are
+        decisions), line, player, id, roll, play, best, equity
         (of what was played), loss, se (of the equity), choices (legal plays), luck (points: the
         roll's best result less the mean of all rolls; a starter's first roll less 0) and method.
         Luck is by 0-ply values.
@@ -111,14 +124,14 @@ def analyse_decisions(
     return DataFrame(rows)
 
 
-def error_rates(decisions: DataFrame) -> DataFrame:
-    """A frame of `analyse_decisions`, summed up by player.
+def error_rates(decisions: DataFrame, by: Sequence[str] = ("player",)) -> DataFrame:
+    """A frame of `analyse_decisions`, summed up by player, or by `("game", "player")`.
 
     Columns: decisions; unforced (those with a choice); loss (points, in all); error_rate (mean
     loss of the unforced ones, in thousandths of a point; NaN without any); luck (points, in all).
     """
     unforced = decisions["choices"] > 1
-    groups = decisions.assign(unforced=unforced).groupby("player", sort=False)
+    groups = decisions.assign(unforced=unforced).groupby(list(by), sort=False)
     summed = groups.agg(
         decisions=("loss", "size"),
         unforced=("unforced", "sum"),
@@ -147,6 +160,23 @@ def _played(line: Any, number: int) -> PlayedDecision:
     return PlayedDecision(position, parse_play(position, plays.roll, text), number, player)
 
 
+def _of_records(file: Path) -> list[PlayedDecision]:
+    """The decisions of a file of games."""
+    games = read_games(file)
+    for game in games:
+        if game.rules != games[0].rules:
+            raise ConfigError(f"{file}: game {game.number} is of another variant than the first")
+    # Numbers may repeat where files were joined; places do not.
+    found = [
+        PlayedDecision(one.position, one.play, 0, game.players[one.seat], place, one.number)
+        for place, game in enumerate(games, start=1)
+        for one in replay(game)
+    ]
+    if not found:
+        raise ConfigError(f"{file}: no decisions in it")
+    return found
+
+
 def _judged(one: PlayedDecision, valuer: Valuer, numbering: str) -> dict[str, Any]:
     """The row of one decision."""
     position, play = one.position, one.play
@@ -158,12 +188,16 @@ def _judged(one: PlayedDecision, valuer: Valuer, numbering: str) -> dict[str, An
     found = valued(rules, valuer, decisions, also=chosen)
     best = int(found.equities.argmax())
     base = base_of(valuer)
-    if position == Position.start(rules):
+    if position.pending:
+        luck = np.zeros(1)  # no dice are thrown for a rung
+    elif position == Position.start(rules):
         luck = opening_luck(rules, base, position.flags, dice)
     else:
         flags = np.array([position.flags], np.uint8)
         luck = roll_luck(rules, base, position.points[None].copy(), flags, dice)
     return {
+        "game": one.game,
+        "move": one.move,
         "line": one.line,
         "player": one.player,
         "id": to_id(position),

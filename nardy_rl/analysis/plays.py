@@ -17,6 +17,8 @@ from nardy_rl.notation import move_text
 from nardy_rl.players import GnubgValuer, make_valuer
 from nardy_rl.rollout import Rollout
 from nardy_rl.rules import LegalAfterstates, Plays, Position, Rules
+from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.scoring import NOT_OVER
 from nardy_rl.search import (
     MOST_PLIES,
@@ -199,7 +201,12 @@ def decisions_of(position: Position, rolls: NDArray[np.int8]) -> Decisions:
     """The decisions of one position with each of the rolls int8[B, 2]."""
     points = np.repeat(position.points[None], len(rolls), axis=0)
     flags = np.full(len(rolls), position.flags, np.uint8)
-    return decisions_at(position.rules, points, flags, rolls)
+    if not position.pending:
+        return decisions_at(position.rules, points, flags, rolls)
+    rules = position.rules
+    pending = np.full(len(rolls), position.pending, np.uint8)
+    legal, _ = generate_batch(rules.kernel, points, flags, pending, rolls)
+    return Decisions(points, *states_after(rules, flags, pending, rolls, legal.dice_used), legal)
 
 
 @dataclass(frozen=True)

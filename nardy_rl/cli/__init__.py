@@ -30,6 +30,7 @@ VERBS = {
     "tournament": "every player against every other: cross-table and ratings",
     "judge": "what a net's choices lose, against exact tables, gnubg or rollouts",
     "analyse": "what each play of a roll is worth, or what a recorded game lost",
+    "games": "files of games: list, convert, play and write down",
     "play": "play a game against any player, here in the terminal",
     "solve": "exact values of small games, as a table on disk",
     "export": "write a net as a portable file",

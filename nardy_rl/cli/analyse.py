@@ -33,8 +33,9 @@ PLAYER is whose values: a checkpoint, a run or an exported net, gnubg, or an exa
 settings and what they are by default:
   position=ID     a position's id, or start (of variant=)
   roll=31         the dice: 31, 3-1 or 3,1
-  game=FILE       JSON lines {"id": "...", "roll": [6, 5], "play": "24/13"}, points by distance to
-                  go; "player": "NAME" says whose decision it was
+  game=FILE       games as `nardy-rl games` reads them: .jsonl, .mat, .sgf; or JSON lines of single
+                  decisions {"id": "...", "roll": [6, 5], "play": "24/13"}, points by distance to
+                  go; "player": "NAME" says whose it was
   plies=0         look so many plies ahead, 0 to 3; a filter keeps the plays that are worth it
   numbering=point of the points: point (24 farthest) or hole (1 farthest)
   top=10          plays to show, 0 for all
@@ -52,6 +53,7 @@ examples:
   nardy-rl analyse position=start roll=31 player=checkpoints/backgammon plies=2
   nardy-rl analyse position=long_nardy.1BByYLotaNGV_vOP player=checkpoints/long_nardy
   nardy-rl analyse game=evening.jsonl player=checkpoints/long_nardy out=evening
+  nardy-rl analyse game=match.mat player=checkpoints/backgammon worst=5
 """
 
 NUMBERINGS = {"point": "distance", "hole": "hole"}
@@ -184,6 +186,9 @@ def _game(settings: Mapping[str, Any], console: Console, *, pictures: bool) -> d
         **PLAIN,
     )
     _table(console, error_rates(frame).reset_index(), 0)
+    if frame["game"].nunique() > 1:
+        console.print("\nby game:", **PLAIN)
+        _table(console, error_rates(frame, ("game", "player")).reset_index(), 0)
     files = {"decisions.csv": frame.to_csv(index=False)}
     lost = frame[frame["loss"] > 0].sort_values("loss", ascending=False, kind="stable")
     for rank, (at, row) in enumerate(lost.head(settings.get("worst", 3)).iterrows(), start=1):
@@ -199,8 +204,9 @@ def _said(row: Mapping[str, Any]) -> str:
     """One line of a decision that lost."""
     who = f"{row['player']}, " if row["player"] else ""
     error = f" ± {row['se']:.4f}" if row["se"] == row["se"] else ""
+    where = f"game {row['game']}, move {row['move']}" if row["game"] else f"line {row['line']}"
     return (
-        f"line {row['line']}: {who}{row['roll']}: played {row['play']}, best {row['best']}; lost "
+        f"{where}: {who}{row['roll']}: played {row['play']}, best {row['best']}; lost "
         f"{row['loss']:.4f}{error}, luck {row['luck']:+.4f}"
     )
 
@@ -276,7 +282,7 @@ def _cell(name: str, value: Any) -> str:
         return value
     if value != value:
         return ""
-    if name in ("decisions", "unforced"):
+    if name in ("decisions", "unforced", "game"):
         return f"{value:,}"
     if name == "error_rate":
         return f"{value:.1f}"

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from nardy_rl.env import Env
+from nardy_rl.inference import Decisions
 from nardy_rl.notation import board_text
 from nardy_rl.notation.boards import BOTTOM, TOP, Side
 from nardy_rl.notation.numbering import across, checked, point_name
 from nardy_rl.players import Player
+from nardy_rl.records import Event, GameRecord, Result, decision_of, result_after
+from nardy_rl.records.game import numbered
 from nardy_rl.rules import Outcome, Plays, Position, Rules
+from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
+from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.position import BAR
-from nardy_rl.search import decisions_at
 
 PLY_CAP = 10_000
 """Turns after which a game is broken off, far more than people play."""
@@ -44,11 +48,14 @@ class Game:
         self._env = Env(rules, 1, seed, PLY_CAP)
         self._won = self._lost = self._drawn = 0
         self._points = 0.0
+        self._recorded: list[GameRecord] = []
         self.begin_next()
 
     def begin_next(self) -> None:
         """Look at the next game, which the last move of the one before has dealt."""
         self.ended: str | None = None
+        self._events: list[Event] = []
+        self._starter = int(self._env.tables.starter[0])
         self._see()
 
     @property
@@ -74,7 +81,10 @@ class Game:
     def reply(self) -> int:
         """The place of the play that the opponent chooses now."""
         tables = self._env.tables
-        decisions = decisions_at(self.rules, tables.points, tables.flags, tables.rolls)
+        points, state = tables.points, (tables.flags, tables.pending)
+        legal, _ = generate_batch(self.rules.kernel, points, *state, tables.rolls)
+        after = states_after(self.rules, *state, tables.rolls, legal.dice_used)
+        decisions = Decisions(points, *after, legal)
         key = random_word(self.seed, tables.game[0], tables.turn[0], PURPOSE_CHOICE)
         keys = np.array([key], np.uint64)
         return int(self.player.choose(decisions, tables.rolls.copy(), keys)[0])
@@ -82,6 +92,8 @@ class Game:
     def make(self, choice: int) -> None:
         """Make a play by its place in `plays()`; the dice of the next turn are thrown."""
         play = self.plays()[choice]
+        seat = _PERSON if self.my_turn else 1 - _PERSON
+        self._events.append(decision_of(seat, play))
         finished = self._env.step(np.array([choice]))
         if not len(finished.table):
             self._see()
@@ -90,6 +102,24 @@ class Game:
         outcome = play.after.outcome()
         self.ended = (
             f"broken off after {PLY_CAP:,} turns" if outcome is None else self._end(outcome)
+        )
+        self._recorded.append(self._record(result_after(seat, play)))
+
+    def records(self) -> tuple[GameRecord, ...]:
+        """The games so far, the one in play as unfinished; none of it where nobody moved."""
+        games = list(self._recorded)
+        if self.ended is None and self._events:
+            games.append(self._record(Result(0, "unfinished")))
+        return numbered(games)
+
+    def _record(self, result: Result) -> GameRecord:
+        return GameRecord(
+            rules=self.rules,
+            players=("you", self.player.name),
+            starter=self._starter,
+            events=tuple(self._events),
+            result=result,
+            seed=self.seed,
         )
 
     def board(self, numbering: str = "distance") -> str:
@@ -129,7 +159,8 @@ class Game:
 
     def _see(self) -> None:
         tables = self._env.tables
-        self.position = Position(self.rules, tables.points[0].copy(), int(tables.flags[0]))
+        state = int(tables.flags[0]), int(tables.pending[0])
+        self.position = Position(self.rules, tables.points[0].copy(), *state)
         self.mover: Side = self.me if tables.mover[0] == _PERSON else self.other
 
     def _end(self, outcome: Outcome) -> str:

@@ -33,6 +33,8 @@ settings and what they are by default:
   numbering=point of the points: point (24 farthest) or hole (1 farthest)
   hints=false     true shows the best plays before every move of yours
   advisor=PLAYER  whose values hints are; by default those of PLAYER, if it has any
+  record=FILE     write the games there when it ends, the one you quit as unfinished: .jsonl, .mat
+                  or .sgf, see `nardy-rl games --help`; a file that is there is refused
   threads=0       processor threads, 0 for all there are
   evaluator=auto  how nets are computed: auto, kernel, float32, bfloat16
 
@@ -77,6 +79,7 @@ SETTINGS: dict[str, Callable[[str], Any]] = {
     "numbering": words.one_of(*NUMBERINGS),
     "hints": _truth,
     "advisor": str,
+    "record": str,
     "threads": words.whole(0, 4096),
     "evaluator": words.one_of(*EVALUATORS),
 }
@@ -94,9 +97,13 @@ def run(given: list[str]) -> int:
     import secrets
 
     from nardy_rl.cli.game import Game
+    from nardy_rl.records import check_writable, write_games
     from nardy_rl.rules import set_threads
 
     rules = rules_for(settings, [("player", settings["player"])])
+    record = settings.get("record")
+    if record:
+        check_writable(record, rules=rules)
     set_threads(settings.get("threads", 0))
     player = _player(settings, rules)
     session = _Session(settings, _advisor(settings, rules))
@@ -111,6 +118,9 @@ def run(given: list[str]) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     print(f"\n{game.score_line()}")
+    if record and (games := game.records()):
+        write_games(record, games)
+        print(f"written: {record}")
     return status
 
 
