@@ -48,10 +48,10 @@ class PlayedDecision:
 def read_decisions(path: str | Path) -> list[PlayedDecision]:
     """The decisions of a file of games, or of JSON lines, all of one variant.
 
-    Files of games are .jsonl, .mat and .sgf as `records.read_games` reads them. In other JSON
-    lines each is a decision: `{"id": "long_nardy.1BByYLotaNGV_vOP", "roll": [6, 5], "play": "24/13"}`: the id of
-    the position (see `notation.to_id`), the dice, and the play as text, points by distance to go;
-    `"player": "Anna"` says who made it.
+    Files of games are .jsonl, .mat and .sgf as `records.read_games` reads them. Other JSON lines
+    are a decision each: `{"id": "long_nardy.1BByYLotaNGV_vOP", "roll": [6, 5], "play": "24/13"}`,
+    the id of the position (see `notation.to_id`), the dice, and the play as text, points by distance
+    to go; `"player": "Anna"` says who made it.
 
     Raises:
         ConfigError: no decision in it, or a line that is none; the message says which and why.

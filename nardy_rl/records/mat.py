@@ -71,10 +71,9 @@ def write(games: Sequence[GameRecord]) -> str:
     lines = []
     if _NAMES[named(first.rules)]:
         lines.append(f'; [Variation "{_NAMES[named(first.rules)]}"]')
-    if first.terms.cube != "none":
-        for flag, word in _FLAGS.items():
-            lines.append(f'; [{word} "{"On" if getattr(first.terms, flag) else "Off"}"]')
-    lines += [*([""] if lines else []), f" {first.terms.length or 0} point match"]
+    for flag in ("crawford",) if first.terms.length else ("jacoby", "beavers"):
+        lines.append(f'; [{_FLAGS[flag]} "{"On" if getattr(first.terms, flag) else "Off"}"]')
+    lines += ["", f" {first.terms.length or 0} point match"]
     for game in match.games:
         lines += ["", *_game_lines(game)]
     return "\n".join(lines) + "\n"
