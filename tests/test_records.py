@@ -41,7 +41,7 @@ def short() -> dict[str, Any]:
 @pytest.mark.parametrize("name", variants())
 def test_games_of_every_variant_come_back(name: str, tmp_path: Path) -> None:
     rules = variant(name)
-    games = games_of(rules)
+    games = games_of(rules, 1)
     file = tmp_path / "games.jsonl"
     records.write_games(file, games)
     assert records.read_games(file) == games
@@ -309,7 +309,7 @@ def test_a_match_is_of_one_kind(short: dict[str, Any]) -> None:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data(), suffix=st.sampled_from([".jsonl", ".mat", ".sgf"]))
 def test_damage_is_an_error_of_ours_or_still_legal(
