@@ -86,7 +86,7 @@ def test_a_drawn_last_roll_gives_points_to_each(tmp_path: Path) -> None:
     file = tmp_path / "drawn.jsonl"
     records.write_games(file, games)
     assert records.read_games(file) == games
-    with pytest.raises(InvalidText, match="each 0 does not fit the moves; 0.5"):
+    with pytest.raises(InvalidText, match=r"each 0 does not fit the moves; 0\.5"):
         records.replay(replace(drawn[0], result=Result(0, "played out")))
 
 
@@ -286,7 +286,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 
 def test_names_of_files(tmp_path: Path, short: dict[str, Any]) -> None:
     games = json_lines.read(json.dumps(short))
-    with pytest.raises(ConfigError, match="ends in .jsonl, .mat, .sgf"):
+    with pytest.raises(ConfigError, match=r"ends in \.jsonl, \.mat, \.sgf"):
         records.write_games(tmp_path / "games.pgn", games)
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         records.write_games(tmp_path / "nowhere" / "games.mat", games)

@@ -50,8 +50,8 @@ def read_decisions(path: str | Path) -> list[PlayedDecision]:
 
     Files of games are .jsonl, .mat and .sgf as `records.read_games` reads them. Other JSON lines
     are a decision each: `{"id": "long_nardy.1BByYLotaNGV_vOP", "roll": [6, 5], "play": "24/13"}`,
-    the id of the position (see `notation.to_id`), the dice, and the play as text, points by distance
-    to go; `"player": "Anna"` says who made it.
+    the id of the position (see `notation.to_id`), the dice, and the play as text, points by
+    distance to go; `"player": "Anna"` says who made it.
 
     Raises:
         ConfigError: no decision in it, or a line that is none; the message says which and why.

@@ -24,6 +24,8 @@ from nardy_rl.rules.scoring import NOT_OVER
 PLY_CAP = 2000
 BLOCK = 256
 """Games played at once. Results do not depend on it."""
+_NAME = 100
+"""Characters of a name; of a longer one, such as a path, the end."""
 
 
 class _Block(NamedTuple):
@@ -68,7 +70,7 @@ def play_and_record(
     whole_number("games", games, 1, 1_000_000)
     whole_number("seed", seed, 0, 2**63 - 1)
     whole_number("ply_cap", ply_cap, 1, 2**31 - 1)
-    named = names or (a.name, b.name)
+    named = names or _apart(a.name, b.name)
     found: list[GameRecord] = []
     for low in range(0, games, BLOCK):
         block = _new_block(rules, min(BLOCK, games - low), seed, low)
@@ -81,6 +83,12 @@ def play_and_record(
                 progress(low + int((block.results != NOT_OVER).sum()))
         found += [_record(rules, named, seed, block, t) for t in range(len(block.plays))]
     return numbered(found)
+
+
+def _apart(a: str, b: str) -> tuple[str, str]:
+    """Names as a record takes them: not too long, and two of them."""
+    short_a, short_b = a[-_NAME:], b[-_NAME:]
+    return short_a, f"{short_b} (2)" if short_a == short_b else short_b
 
 
 def _new_block(rules: Rules, games: int, seed: int, first: int) -> _Block:
