@@ -199,6 +199,7 @@ TEXT = mat.write(match_to_three())
         (TEXT, "", "no 'N point match' in it"),
         (" 3 point match", "", "the length of the match is missing above"),
         (" Game 1\n", "", "'Game 1' comes first"),
+        (" 3 point match", f" 3 point match{' ' * 1000}", "a line has up to 1000"),
         (" Anna : 0", " Anna - 0", "is no score"),
         ("31: 8/5 6/5", "31: 8/5 6/4", "game 1, move 1 (seat 1, 3-1): '8/5 6/4' with 3-1: "),
         ("31: 8/5 6/5", "33: 8/5 6/3", "a double cannot begin here"),
@@ -216,6 +217,10 @@ def test_what_is_wrong_is_named(old: str, new: str, said: str) -> None:
     with pytest.raises(InvalidText) as caught:
         mat.read(TEXT.replace(old, new, 1))
     assert said in str(caught.value)
+
+
+def test_an_empty_turn_says_nothing() -> None:
+    assert mat.read(TEXT.replace("  1) ", "  0) \n  1) ", 1)) == match_to_three()
 
 
 def test_what_the_format_cannot_say_is_refused(tmp_path: Path) -> None:

@@ -179,6 +179,7 @@ STRUCTURAL = {
     "no result": (lambda g: g.pop("result"), "'result' is missing; its fields are format"),
     "unknown field": (_set("colour", "red"), "'colour' is unknown"),
     "other format": (_set("format", "pgn"), "format 'pgn' version 1 is not read here"),
+    "version true": (_set("version", True), "version True is not read here"),
     "newer version": (_set("version", 2), "version 2 is not read here"),
     "variant a number": (_set("variant", 7), "variant=7 is not allowed"),
     "option a number": (_set("options", "koks", 3), "names and values, all texts"),
@@ -274,6 +275,21 @@ def test_files_that_are_none(content: bytes, said: str, tmp_path: Path) -> None:
     assert said in str(caught.value)
     assert str(file) in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+def test_long_rubbish_is_refused_at_once(tmp_path: Path) -> None:
+    for suffix, text in (
+        (".mat", " 1 point match\n Game 1\n" + "a : 1  " * 10**5),
+        (".mat", " 1 point match\n" * 10**5),
+        (".sgf", "(;GM[" + "6\\]" * 10**6),
+        (".sgf", "(" * 10**6),
+        (".sgf", "(;GM[6]" + ";B[31qtst]" * 10**4 + ")"),
+        (".jsonl", "{" * 10**6),
+    ):
+        file = tmp_path / f"long{suffix}"
+        file.write_text(text)
+        with pytest.raises(InvalidText):
+            records.read_games(file)
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.scoring import NOT_OVER
 
 PLY_CAP = 2000
+MOST_GAMES = 100_000
+"""Records are kept in memory until they are written."""
+
 BLOCK = 256
 """Games played at once. Results do not depend on it."""
 _NAME = 100
@@ -67,7 +70,7 @@ def play_and_record(
     Raises:
         ConfigError: a number out of range.
     """
-    whole_number("games", games, 1, 1_000_000)
+    whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, 2**63 - 1)
     whole_number("ply_cap", ply_cap, 1, 2**31 - 1)
     named = names or _apart(a.name, b.name)

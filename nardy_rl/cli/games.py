@@ -75,7 +75,7 @@ SETTINGS: dict[str, Callable[[str], Any]] = {
     "overwrite": _truth,
     "a": str,
     "b": str,
-    "games": words.whole(1, 1_000_000),
+    "games": words.whole(1, 100_000),
     "variant": str,
     OPTIONS: str,
     "seed": words.whole(0),

@@ -94,9 +94,10 @@ def from_json(line: Any) -> GameRecord:
         ConfigError: a value that is not allowed, an unknown variant or option.
     """
     data = _object("a game", line, _FIELDS, _OPTIONAL)
-    if data["format"] != FORMAT or data["version"] != VERSION:
+    version = data["version"]
+    if data["format"] != FORMAT or type(version) is not int or version != VERSION:
         raise InvalidText(
-            f"format {data['format']!r:.60} version {data['version']!r:.60} is not read here; "
+            f"format {data['format']!r:.60} version {version!r:.60} is not read here; "
             f"{FORMAT!r} version {VERSION}"
         )
     name, options = data["variant"], data.get("options", {})

@@ -29,6 +29,9 @@ from nardy_rl.rules import Play
 _LEFT = 31
 """Where the right column begins."""
 
+_LONGEST = 1000
+"""Characters of a line; no program writes half as many."""
+
 _NAMES = {
     "backgammon": "",
     "nackgammon": "NackGammon",
@@ -174,6 +177,8 @@ class _Reader:
         """Read a line."""
         if not line.strip():
             return
+        if len(line) > _LONGEST:
+            raise InvalidText(f"{len(line):,} characters; a line has up to {_LONGEST}")
         if line.lstrip().startswith(";"):
             self._comment(line)
         elif match := _LENGTH.fullmatch(line):
@@ -254,7 +259,7 @@ class _Reader:
                 f"{line.strip()!r:.60} cannot be read; two columns of '31: 8/5 6/5', "
                 "'Doubles => 2', 'Takes', 'Drops', 'Beavers => 4', 'Wins 1 point'"
             )
-        stops = [*(match.start() for match in found[1:]), len(line)]
+        stops = [*(match.start() for match in found), len(line)][1:]  # none of an empty line
         for place, (match, stop) in enumerate(zip(found, stops, strict=True)):
             seat = place if len(found) == 2 else int(match.start() > _LEFT // 2)
             self._act(game, _Action(seat, match[0], line[match.end() : stop].strip()))

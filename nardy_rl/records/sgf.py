@@ -34,7 +34,7 @@ _MOVE = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z]{1,32}")
-_VALUE = re.compile(r"\[((?:[^\]\\]|\\.)*)\]", re.S)
+_VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.S)
 
 
 def write(games: Sequence[GameRecord]) -> str:
