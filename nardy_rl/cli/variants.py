@@ -40,8 +40,11 @@ def _differs(name: str) -> str:
     base = variant("long_nardy" if rules.contact == "block" else "backgammon")
     if rules.ladder:
         base = variant("mad_gyulbar")
+    if rules.runners:
+        base = variant("fevga")
     if rules.name == base.name:
         ladder = ", doubles run on" if rules.ladder else ""
+        ladder = ", a runner first" if rules.runners else ladder
         contact = f"contact: {rules.contact}"
         return f"{rules.checkers} checkers, {rules.direction} direction, {contact}{ladder}"
     changed = {option.name: option.value for option in rules.options()}
