@@ -28,7 +28,7 @@ def run(words: list[str]) -> int:
     print(f"{rules.name}: {rules.checkers} checkers, start {start}, scores {rules.outcomes}")
     for option in rules.options():
         values = " | ".join(f"[{v}]" if v == option.value else v for v in option.allowed)
-        print(f"  variant.options.{option.name:<16}{values:<64}{option.source}")
+        print(f"  variant.options.{option.name:<20}{values:<64}{option.source}")
     return 0
 
 
