@@ -98,7 +98,7 @@ def head_quota(rules: KernelRules, flags: int, die1: int, die2: int, opp: NDArra
 @njit(nogil=True, cache=True, forceinline=True)
 def runner_on_the_way(own: Bits) -> bool:
     """Whether no checker on the board has passed the opponent's start (RULES.md 4, runner)."""
-    return own < _PASSED
+    return bool(own < _PASSED)
 
 
 @njit(nogil=True, cache=True)
