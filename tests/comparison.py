@@ -18,7 +18,10 @@ from tests.reference import (
     reference_rung,
 )
 
-FAMILIES = ("long_nardy", "backgammon", "nackgammon", "hypergammon", "mad_gyulbar", "gul_bara")
+FAMILIES = (
+    *("long_nardy", "backgammon", "nackgammon", "hypergammon", "mad_gyulbar", "gul_bara"),
+    *("fevga", "moultezim"),
+)
 """Starts and sets of options; every other preset is one of these under options compared here."""
 
 SHARE_FIRST_TURN = 0.1

@@ -12,7 +12,7 @@ A turn of a ladder game is several decisions: `reference_rung` gives the results
 hand, `reference_next` who decides next, and on what. The steps of a ladder that are still to be
 made are written out one by one.
 
-Source: RULES.md sections 0 to 3.
+Source: RULES.md sections 0 to 4.
 """
 
 from __future__ import annotations
@@ -220,6 +220,8 @@ def _steps(rules: Any, board: Board, die: int, must_stay: int) -> Iterator[Board
             continue
         if place == HEAD and mine.count(HEAD) <= must_stay:
             continue
+        if rules.runner == "pass_start" and min(mine) > 11 and place != min(mine):
+            continue  # the first checker has not yet passed the enemy's head: only it moves
         if is_hitter and rules.hit_run == "no_continue":
             continue
         target = place - die
@@ -325,6 +327,7 @@ def _turn_ends(rules: Any, boards: set[Board]) -> set[Result]:
     """The boards with which a turn may end, as counts."""
     if rules.contact == "block":
         boards = {board for board in boards if _prime_allowed(rules, board.plain, board.opp)}
+        boards = {board for board in boards if _greek_walls_allowed(rules, board.plain, board.opp)}
     return {_counts(board) for board in boards}
 
 
@@ -356,6 +359,27 @@ def _wall_allowed(rules: Any, window: frozenset[int], enemies: set[int]) -> bool
         return not enemies.isdisjoint(HOME)
     assert rules.prime_rule == "ahead", rules.prime_rule
     return min(enemies) < min(window)
+
+
+def _greek_walls_allowed(rules: Any, mine: Side, opp: Side) -> bool:
+    """The limits of fevga and moultezim: starting quarters, and the prime that shuts all in."""
+    quarters = {
+        "none": [],
+        "own": [range(19, 25)],
+        "opponent": [range(7, 13)],
+        "both": [range(19, 25), range(7, 13)],
+    }
+    for quarter in quarters[rules.start_prime]:
+        if sum(place in mine for place in quarter) > int(rules.start_prime_points):
+            return False
+    if rules.trapping_prime == "allow":
+        return True
+    enemies = set(opp) - {OFF}
+    if len(enemies) != 1:
+        return True
+    (behind,) = enemies
+    ahead = [behind - steps for steps in range(1, 7)]
+    return min(ahead) < 1 or not all(_across(rules, point) in mine for point in ahead)
 
 
 @lru_cache

@@ -27,6 +27,8 @@ STRETCHES = {
     "hypergammon": 1,
     "mad_gyulbar": 1,
     "gul_bara": 1,
+    "fevga": 1,
+    "moultezim": 1,
 }
 PARTS, GAMES, TURNS = 4, 4, 200
 """A stretch is long enough for every manner of play to finish games and start new ones."""

@@ -24,6 +24,10 @@ VALUES = {
     "ladder_from_turn": {"1", "2", "3", "4"},
     "unplayed": {"opponent", "lost"},
     "stall": {"stop", "skip_rung"},
+    "runner": {"none", "pass_start"},
+    "start_prime": {"none", "own", "opponent", "both"},
+    "start_prime_points": {"5", "4"},
+    "trapping_prime": {"allow", "open"},
 }
 NARDY_KOKS = {"none", "first_quarter", "none_home"}
 BACKGAMMON_KOKS = {"backgammon", "none"}

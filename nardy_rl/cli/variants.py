@@ -28,7 +28,7 @@ def run(words: list[str]) -> int:
     print(f"{rules.name}: {rules.checkers} checkers, start {start}, scores {rules.outcomes}")
     for option in rules.options():
         values = " | ".join(f"[{v}]" if v == option.value else v for v in option.allowed)
-        print(f"  variant.options.{option.name:<16}{values:<64}{option.source}")
+        print(f"  variant.options.{option.name:<20}{values:<64}{option.source}")
     return 0
 
 
@@ -40,8 +40,11 @@ def _differs(name: str) -> str:
     base = variant("long_nardy" if rules.contact == "block" else "backgammon")
     if rules.ladder:
         base = variant("mad_gyulbar")
+    if rules.runners:
+        base = variant("fevga")
     if rules.name == base.name:
         ladder = ", doubles run on" if rules.ladder else ""
+        ladder = ", a runner first" if rules.runners else ladder
         contact = f"contact: {rules.contact}"
         return f"{rules.checkers} checkers, {rules.direction} direction, {contact}{ladder}"
     changed = {option.name: option.value for option in rules.options()}

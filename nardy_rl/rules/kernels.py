@@ -7,7 +7,8 @@ differences that four steps can make, the chance that any two results share a ke
 
 For doubles the steps of a play may be sorted, farthest checker first, without changing the
 result or becoming illegal, so one order is enough. That fails where a rule looks at the order:
-`prime_check=every_step` and `hit_run=no_hide`; there every order is tried.
+`prime_check=every_step`, `hit_run=no_hide` and, while the runner is on its way, `runner`; there
+every order is tried.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from numpy.typing import NDArray
 
 from nardy_rl.rules.board import ROW_WORDS, Bits, lowest_bit_index, opponent_point
 from nardy_rl.rules.ladder import asked_rung, head_left
-from nardy_rl.rules.limits import forbidden_prime, head_quota
+from nardy_rl.rules.limits import (
+    forbidden_prime,
+    forbidden_start_prime,
+    head_quota,
+    runner_of,
+    runner_on_the_way,
+    trapping_holes,
+)
 from nardy_rl.rules.record import KernelRules
 
 MAX_STEPS = 4
@@ -63,7 +71,7 @@ class Scratch(NamedTuple):
     own: NDArray[np.int64]  # [5] own bitboard by depth
     path: NDArray[np.int64]  # [5] steps so far, packed, by depth
     head: NDArray[np.int64]  # [5] head moves left by depth
-    open_holes: NDArray[np.int64]  # [3] open, blots, enemy's most advanced hole on his path
+    open_holes: NDArray[np.int64]  # [4] open, blots, enemy's front on his path, trapping
 
 
 class Rows(NamedTuple):
@@ -96,7 +104,7 @@ def new_scratch() -> Scratch:
         np.zeros(5, np.int64),
         np.zeros(5, np.int64),
         np.zeros(5, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
     )
 
 
@@ -116,6 +124,8 @@ def sources(rules: KernelRules, scratch: Scratch, own: Bits, die: int, head_left
             bits |= farthest
     if head_left <= 0:
         bits &= ~np.int64(2)
+    if rules.runner and scratch.board[0, 0] == 0 and runner_on_the_way(own):
+        bits &= runner_of(own)
     if rules.hit_run != _HIDE_ALLOWED:
         return np.int64(_restrain_hitters(rules, scratch, own, die, bits))
     return bits
@@ -226,6 +236,15 @@ def _insert(
 
 
 @njit(nogil=True, cache=True)
+def _walls_fit(rules: KernelRules, scratch: Scratch, own: Bits) -> bool:
+    """Whether a turn may end with the mover on `own` (RULES.md 4, start_prime, trapping_prime)."""
+    trapping = scratch.open_holes[3]
+    if trapping != 0 and own & trapping == trapping:
+        return False
+    return not forbidden_start_prime(rules, own)
+
+
+@njit(nogil=True, cache=True)
 def _clear_table(scratch: Scratch, count: int) -> None:
     for i in range(count):
         scratch.table[scratch.slots[i]] = 0
@@ -252,6 +271,7 @@ def _search(
     """
     dice = scratch.dice
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
+    limited = rules.start_prime != 0 or rules.trapping_prime != 0
     front = scratch.open_holes[2]
     depth = 0
     scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
@@ -283,6 +303,8 @@ def _search(
             fits = rules.prime_rule == _ALLOW or not forbidden_prime(
                 rules, scratch.own[depth], front
             )
+            if limited:
+                fits = fits and _walls_fit(rules, scratch, scratch.own[depth])
             if fits:
                 if depth > best:
                     _clear_table(scratch, count)
@@ -326,6 +348,7 @@ def _prepare(
     scratch.open_holes[0] = opened
     scratch.open_holes[1] = blots
     scratch.open_holes[2] = front
+    scratch.open_holes[3] = trapping_holes(scratch.board[1]) if rules.trapping_prime else 0
     scratch.own[0] = own
     scratch.keys[0] = _BASE_KEY
     scratch.path[0] = 0
@@ -375,6 +398,8 @@ def generate(
         double = die1 == die2
         in_order = double and rules.hit_run != _NO_HIDE
         if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
+            in_order = False
+        if rules.runner and runner_on_the_way(scratch.own[0]):
             in_order = False
         limit = MAX_STEPS if double else 2
         if repeats > 0:

@@ -1,4 +1,8 @@
-"""The two limits of long nardy: how many may leave the head, and which primes are forbidden."""
+"""The limits of the same-direction games: who may leave the head, and which primes may not stand.
+
+Long nardy counts what leaves the head and weighs every prime (RULES.md 1); fevga holds all but
+the runner back and limits two kinds of prime (RULES.md 4).
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,13 @@ _FREE, _CLASSIC, _ANY_FIRST, _ANY_DOUBLE, _STRICT = range(5)
 _ALLOW, _AHEAD, _HOME, _FORBID = range(4)
 _OPPONENT_PATH, _CIRCULAR, _OWN_PATH = range(3)
 
+_OWN_QUARTER, _HIS_QUARTER = 1, 2  # bits of start_prime
+
 _BOARD = np.int64((1 << 25) - 2)  # holes 1..24
 _LOW12 = np.int64((1 << 12) - 1)
+_PASSED = np.int64(1 << 14)  # the first hole beyond the opponent's head, my 11
+_MY_QUARTER = np.int64(0b111111 << 1)  # my 24..19
+_HIS_HOLES = np.int64(0b111111 << 13)  # his 24..19, my 12..7
 
 
 def _window_starts(*ranges: tuple[int, int]) -> np.int64:
@@ -84,3 +93,55 @@ def head_quota(rules: KernelRules, flags: int, die1: int, die2: int, opp: NDArra
         if opp[opponent_point(rules.opposite, point)] > 0:
             return 2 if point == 12 else 1
     return 1
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def runner_on_the_way(own: Bits) -> bool:
+    """Whether no checker on the board has passed the opponent's start (RULES.md 4, runner)."""
+    return bool(own < _PASSED)
+
+
+@njit(nogil=True, cache=True)
+def runner_of(own: Bits) -> Bits:
+    """The hole of the foremost of the mover's checkers, as a set of one."""
+    while own & (own - 1):
+        own &= own - 1
+    return own
+
+
+@njit(nogil=True, cache=True)
+def trapping_holes(opp: NDArray[np.int8]) -> np.int64:
+    """The mover's holes that would shut in an opponent who stands on a single point, else 0.
+
+    `opp` int8[26] in his numbering. They are the six points right before that one on his path;
+    0 where there are not six. Same-direction games (RULES.md 4, trapping_prime).
+    """
+    stands = 0
+    for point in range(1, 25):
+        if opp[point] > 0:
+            if stands > 0:
+                return np.int64(0)
+            stands = point
+    holes = np.int64(0)
+    if stands > 6:
+        for point in range(stands - 6, stands):
+            holes |= np.int64(1) << (25 - opponent_point(0, point))
+    return holes
+
+
+@njit(nogil=True, cache=True)
+def forbidden_start_prime(rules: KernelRules, own: Bits) -> bool:
+    """Whether the mover holds too many points of a limited starting quarter (RULES.md 4)."""
+    most = 5 - rules.start_prime_points
+    if (rules.start_prime & _OWN_QUARTER) and _count(own & _MY_QUARTER) > most:
+        return True
+    return (rules.start_prime & _HIS_QUARTER) != 0 and _count(own & _HIS_HOLES) > most
+
+
+@njit(nogil=True, cache=True)
+def _count(bits: Bits) -> int:
+    count = 0
+    while bits:
+        bits &= bits - 1
+        count += 1
+    return count

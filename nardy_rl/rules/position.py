@@ -27,7 +27,7 @@ from nardy_rl.rules.board import (
     turn_flags,
 )
 from nardy_rl.rules.ladder import asked_rung, pending_possible, rung_of
-from nardy_rl.rules.limits import forbidden_prime
+from nardy_rl.rules.limits import forbidden_prime, forbidden_start_prime
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 
@@ -53,6 +53,8 @@ class Status(enum.Flag):
     OPPONENT_FORBIDDEN_PRIME = enum.auto()
     BOTH_FINISHED = enum.auto()
     IMPOSSIBLE_PENDING = enum.auto()
+    LEFT_BEFORE_RUNNER = enum.auto()
+    OPPONENT_LEFT_BEFORE_RUNNER = enum.auto()
 
 
 _STRUCTURAL = (
@@ -296,6 +298,18 @@ class Position:
                 found |= Status.FORBIDDEN_PRIME
             if self._has_forbidden_prime(1):
                 found |= Status.OPPONENT_FORBIDDEN_PRIME
+        # A trapping prime is possible: the enemy may gather behind it, and who cannot open passes.
+        if forbidden_start_prime(rules.kernel, self._holes(0)):
+            found |= Status.FORBIDDEN_PRIME
+        if forbidden_start_prime(rules.kernel, self._holes(1)):
+            found |= Status.OPPONENT_FORBIDDEN_PRIME
+        if rules.runner != "none":
+            # Until a checker stands beyond 12, at most one has left the head.
+            early = (points[:, :12].sum(1) == 0) & (points[:, 12:24].sum(1) > 1)
+            if early[0]:
+                found |= Status.LEFT_BEFORE_RUNNER
+            if early[1]:
+                found |= Status.OPPONENT_LEFT_BEFORE_RUNNER
         if (points[:, OFF] == rules.checkers).all() and rules.last_roll == "none":
             found |= Status.BOTH_FINISHED
         if not pending_possible(rules, self.pending):
@@ -311,10 +325,13 @@ class Position:
         )
 
     def _has_forbidden_prime(self, side: int) -> bool:
-        own = sum(1 << (25 - p) for p in range(1, 25) if self.points[side, p] > 0)
         his = self.points[1 - side]
         front = next((25 - p for p in range(1, 25) if his[p] > 0), 0)
-        return bool(forbidden_prime(self.rules.kernel, np.int64(own), front))
+        return bool(forbidden_prime(self.rules.kernel, self._holes(side), front))
+
+    def _holes(self, side: int) -> np.int64:
+        """The holes that one side holds, as a set of bits."""
+        return np.int64(sum(1 << (25 - p) for p in range(1, 25) if self.points[side, p] > 0))
 
     def outcome(self) -> Outcome | None:
         """How the game ended, for the player in row 0; None while it goes on."""

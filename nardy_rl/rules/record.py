@@ -61,6 +61,10 @@ class KernelRules(NamedTuple):
     ladder_from_turn: int
     unplayed: int
     stall: int
+    runner: int
+    start_prime: int
+    start_prime_points: int
+    trapping_prime: int
     flag_mask: int
 
 
@@ -84,6 +88,10 @@ OPTIONS: dict[str, OptionSpec] = {
     "ladder_from_turn": OptionSpec(("1", "2", "3", "4"), "RULES.md 3, ladder_from_turn"),
     "unplayed": OptionSpec(("opponent", "lost"), "RULES.md 3, unplayed"),
     "stall": OptionSpec(("stop", "skip_rung"), "RULES.md 3, stall"),
+    "runner": OptionSpec(("none", "pass_start"), "RULES.md 4, runner"),
+    "start_prime": OptionSpec(("none", "own", "opponent", "both"), "RULES.md 4, start_prime"),
+    "start_prime_points": OptionSpec(("5", "4"), "RULES.md 4, start_prime_points"),
+    "trapping_prime": OptionSpec(("allow", "open"), "RULES.md 4, trapping_prime"),
 }
 """Every option there is. The first value is the neutral one, which a game without it has."""
 
@@ -91,6 +99,8 @@ _BLOCK_ONLY = ("head_rule", "head_exception", "prime_rule", "prime_check", "prim
 _BLOCK_OPTIONS = (*_BLOCK_ONLY, "last_roll", "koks", "opening_roll", "next_starter")
 _LADDER_ONLY = ("ladder_repeats", "ladder_from_turn", "unplayed", "stall")
 _LADDER_OPTIONS = (*_LADDER_ONLY, *_BLOCK_ONLY, "koks", "opening_roll", "next_starter")
+_RUNNER_ONLY = ("runner", "start_prime", "start_prime_points", "trapping_prime")
+_RUNNER_OPTIONS = (*_RUNNER_ONLY, "koks", "opening_roll", "next_starter")
 _HIT_OPTIONS = ("hit_run", "hit_run_zone", "koks", "opening_roll", "next_starter")
 _KOKS_VALUES = {"block": ("none", "first_quarter", "none_home"), "hit": ("none", "backgammon")}
 
@@ -103,7 +113,8 @@ class Rules:
     `direction` is "same" (both travel one way round, half a board apart) or "opposite".
     `contact` is "block" (one checker closes a point) or "hit" (a lone checker goes to the bar).
     With `ladder` doubles run on, rung by rung, up to 6-6 (only where `contact` is "block").
-    The other fields are the options of RULES.md sections 0 to 3; `options()` explains them.
+    With `runners` the options are those of fevga instead of long nardy's (only with "block").
+    The other fields are the options of RULES.md sections 0 to 4; `options()` explains them.
     """
 
     name: str
@@ -112,6 +123,7 @@ class Rules:
     direction: str
     contact: str
     ladder: bool = False
+    runners: bool = False
     head_rule: str = "free"
     head_exception: str = "blocked_by_head"
     prime_rule: str = "allow"
@@ -127,6 +139,10 @@ class Rules:
     ladder_from_turn: str = "1"
     unplayed: str = "opponent"
     stall: str = "stop"
+    runner: str = "none"
+    start_prime: str = "none"
+    start_prime_points: str = "5"
+    trapping_prime: str = "allow"
 
     def __post_init__(self) -> None:
         for option in self.options():
@@ -145,6 +161,8 @@ class Rules:
         names: tuple[str, ...] = _BLOCK_OPTIONS if self.contact == "block" else _HIT_OPTIONS
         if self.ladder:
             names = _LADDER_OPTIONS
+        if self.runners:
+            names = _RUNNER_OPTIONS
         return tuple(
             Option(
                 name,
@@ -238,6 +256,19 @@ _LADDER = Rules(
     prime_rule="ahead",
 )
 
+_FEVGA = Rules(
+    name="fevga",
+    checkers=15,
+    start=((24, 15),),
+    direction="same",
+    contact="block",
+    runners=True,
+    next_starter="winner",
+    runner="pass_start",
+    start_prime="own",
+    trapping_prime="open",
+)
+
 _TAVLA: dict[str, object] = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
 _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "long_nardy": (_NARDY, {}),
@@ -255,6 +286,8 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
         _LADDER,
         {"head_rule": "free", "ladder_repeats": "4", "ladder_from_turn": "4"},
     ),
+    "fevga": (_FEVGA, {}),
+    "moultezim": (_FEVGA, {"start_prime": "opponent"}),
     "backgammon": (_BACKGAMMON, {}),
     "nackgammon": (_BACKGAMMON, {"start": _NACKGAMMON_START}),
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
