@@ -7,7 +7,12 @@ differences that four steps can make, the chance that any two results share a ke
 
 For doubles the steps of a play may be sorted, farthest checker first, without changing the
 result or becoming illegal, so one order is enough. That fails where a rule looks at the order:
-`prime_check=every_step` and `hit_run=no_hide`; there every order is tried.
+`prime_check=every_step` and `hit_run=no_hide`; there every order is tried. So it is where a step
+can end the game by the mother (`rules.pins`): what ends it depends on which step comes first, and
+such a result is kept beside the longest ones, whatever dice it leaves.
+
+A checker that is pinned is in nobody's set of holes, but a bit of its own keeps its side from
+bearing off. Pins add nothing to the key: they follow from the mover's checkers.
 """
 
 from __future__ import annotations
@@ -21,7 +26,9 @@ from numpy.typing import NDArray
 from nardy_rl.rules.board import ROW_WORDS, Bits, lowest_bit_index, opponent_point
 from nardy_rl.rules.ladder import asked_rung, head_left
 from nardy_rl.rules.limits import forbidden_prime, head_quota
+from nardy_rl.rules.pins import MOTHER, PINNED
 from nardy_rl.rules.record import KernelRules
+from nardy_rl.rules.scoring import NOT_OVER, mother_score
 
 MAX_STEPS = 4
 """Steps of one decision: four of a double."""
@@ -37,7 +44,8 @@ _EVERY_STEP = 1  # prime_check
 _HIDE_ALLOWED, _NO_HIDE, _NO_CONTINUE = range(3)
 
 _BAR = np.int64(1)
-_OUTSIDE = np.int64((1 << 19) - 1)  # holes 0..18: bar and everything short of home
+_HELD = np.int64(1 << 30)  # not a hole: the mover has a pinned checker
+_OUTSIDE = np.int64((1 << 19) - 1) | _HELD  # holes 0..18: bar and everything short of home
 _HITTER = 32  # candidate bits from here on move the checker that hit (no_hide)
 
 _generator = np.random.Generator(np.random.PCG64(20_261_130))
@@ -64,6 +72,7 @@ class Scratch(NamedTuple):
     path: NDArray[np.int64]  # [5] steps so far, packed, by depth
     head: NDArray[np.int64]  # [5] head moves left by depth
     open_holes: NDArray[np.int64]  # [3] open, blots, enemy's most advanced hole on his path
+    ended: NDArray[np.int64]  # [2] may the mother end the game (0/1), first results that do so
 
 
 class Rows(NamedTuple):
@@ -97,6 +106,7 @@ def new_scratch() -> Scratch:
         np.zeros(5, np.int64),
         np.zeros(5, np.int64),
         np.zeros(3, np.int64),
+        np.zeros(2, np.int64),
     )
 
 
@@ -140,6 +150,14 @@ def _restrain_hitters(
     return allowed
 
 
+@njit(nogil=True, cache=True)
+def _set_pin(rules: KernelRules, scratch: Scratch, hole: Bits) -> None:
+    """Make the lone enemy checker on an open hole pinned or free, as the mover stands there."""
+    if (scratch.open_holes[1] >> hole) & 1:
+        his = opponent_point(rules.opposite, 25 - hole)
+        scratch.board[1, his] = PINNED if scratch.board[0, 25 - hole] > 0 else 1
+
+
 @njit(nogil=True, cache=True, forceinline=True)
 def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits, die: int) -> None:
     """Play one step on the scratch board and fill depth + 1 of the stacks."""
@@ -167,6 +185,9 @@ def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits
                 scratch.board[1, his] = 0
                 scratch.board[1, 25] += 1
                 key += _HIT_KEYS[landing]
+    if rules.pin:
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] -= hitter
         if landing < 25:
@@ -194,6 +215,9 @@ def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
     if hit & 1:
         scratch.board[1, opponent_point(rules.opposite, 25 - landing)] = 1
         scratch.board[1, 25] -= 1
+    if rules.pin:
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] += scratch.steps[depth, 3]
         if hit & 2:
@@ -226,8 +250,31 @@ def _insert(
 
 
 @njit(nogil=True, cache=True)
-def _clear_table(scratch: Scratch, count: int) -> None:
-    for i in range(count):
+def _insert_ended(
+    scratch: Scratch,
+    depth: int,
+    after: NDArray[np.int32],
+    paths: NDArray[np.int64],
+    row0: int,
+    count: int,
+) -> int:
+    """`_insert` a result that ends the game, among the first rows; returns the new count."""
+    grown = _insert(scratch, depth, after, paths, row0, count)
+    if grown > count:
+        first = scratch.ended[1]
+        scratch.ended[1] = first + 1
+        here, there = row0 + first, row0 + count
+        for i in range(ROW_WORDS):
+            after[here, i], after[there, i] = after[there, i], after[here, i]
+        paths[here], paths[there] = paths[there], paths[here]
+        slots = scratch.slots
+        slots[first], slots[count] = slots[count], slots[first]
+    return grown
+
+
+@njit(nogil=True, cache=True)
+def _clear_table(scratch: Scratch, count: int, first: int = 0) -> None:
+    for i in range(first, count):
         scratch.table[scratch.slots[i]] = 0
 
 
@@ -253,6 +300,7 @@ def _search(
     dice = scratch.dice
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
     front = scratch.open_holes[2]
+    may_end = rules.pin != 0 and scratch.ended[0] != 0
     depth = 0
     scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
     while True:
@@ -264,6 +312,15 @@ def _search(
             depth += 1
             own = scratch.own[depth]
             if check_steps and forbidden_prime(rules, own, front):
+                depth -= 1
+                _undo_step(rules, scratch, depth)
+                continue
+            if may_end and mother_score(rules, scratch.board) != NOT_OVER:
+                if depth > best:
+                    _clear_table(scratch, count, scratch.ended[1])
+                    count = scratch.ended[1]
+                    best = depth
+                count = _insert_ended(scratch, depth, after, paths, row0, count)
                 depth -= 1
                 _undo_step(rules, scratch, depth)
                 continue
@@ -285,8 +342,8 @@ def _search(
             )
             if fits:
                 if depth > best:
-                    _clear_table(scratch, count)
-                    count = 0
+                    _clear_table(scratch, count, scratch.ended[1])
+                    count = scratch.ended[1]
                     best = depth
                 count = _insert(scratch, depth, after, paths, row0, count)
         depth -= 1
@@ -306,7 +363,7 @@ def _prepare(
     own = np.int64(0)
     opened = np.int64(0)
     blots = np.int64(0)
-    closing = 2 if rules.hit else 1
+    closing = 2 if rules.hit or rules.pin else 1
     front = 0
     for point in range(26):
         scratch.board[0, point] = points[0, point]
@@ -323,6 +380,18 @@ def _prepare(
             blots |= np.int64(1) << (25 - point)
         if front == 0 and scratch.board[1, point] > 0:
             front = 25 - point
+    if rules.pin:
+        for point in range(1, 25):
+            his = scratch.board[1, opponent_point(rules.opposite, point)]
+            hole = np.int64(1) << (25 - point)
+            if scratch.board[0, point] == PINNED:
+                own |= _HELD
+                opened &= ~hole
+                blots &= ~hole
+            elif his == PINNED:
+                blots |= hole
+    scratch.ended[0] = rules.pin != 0 and abs(scratch.board[1, MOTHER]) == 1
+    scratch.ended[1] = 0
     scratch.open_holes[0] = opened
     scratch.open_holes[1] = blots
     scratch.open_holes[2] = front
@@ -362,6 +431,7 @@ def generate(
 
     Source: RULES.md 0, "A legal turn": results use as many dice as any result can; one die of a
     non-double is the larger where the larger can be used. RULES.md 3: one rung of a ladder.
+    RULES.md 4, mother: results that end the game by it may use fewer.
     """
     rung, repeats = asked_rung(rules, flags, pending, die1, die2)
     if repeats > 0:
@@ -375,6 +445,8 @@ def generate(
         double = die1 == die2
         in_order = double and rules.hit_run != _NO_HIDE
         if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
+            in_order = False
+        if scratch.ended[0] != 0:
             in_order = False
         limit = MAX_STEPS if double else 2
         if repeats > 0:

@@ -45,6 +45,7 @@ class KernelRules(NamedTuple):
     checkers: int
     opposite: int
     hit: int
+    pin: int
     ladder: int
     head_rule: int
     head_exception: int
@@ -61,6 +62,7 @@ class KernelRules(NamedTuple):
     ladder_from_turn: int
     unplayed: int
     stall: int
+    mother: int
     flag_mask: int
 
 
@@ -84,6 +86,7 @@ OPTIONS: dict[str, OptionSpec] = {
     "ladder_from_turn": OptionSpec(("1", "2", "3", "4"), "RULES.md 3, ladder_from_turn"),
     "unplayed": OptionSpec(("opponent", "lost"), "RULES.md 3, unplayed"),
     "stall": OptionSpec(("stop", "skip_rung"), "RULES.md 3, stall"),
+    "mother": OptionSpec(("none", "wins", "at_once"), "RULES.md 4, mother"),
 }
 """Every option there is. The first value is the neutral one, which a game without it has."""
 
@@ -92,6 +95,7 @@ _BLOCK_OPTIONS = (*_BLOCK_ONLY, "last_roll", "koks", "opening_roll", "next_start
 _LADDER_ONLY = ("ladder_repeats", "ladder_from_turn", "unplayed", "stall")
 _LADDER_OPTIONS = (*_LADDER_ONLY, *_BLOCK_ONLY, "koks", "opening_roll", "next_starter")
 _HIT_OPTIONS = ("hit_run", "hit_run_zone", "koks", "opening_roll", "next_starter")
+_PIN_OPTIONS = ("mother", "opening_roll", "next_starter")
 _KOKS_VALUES = {"block": ("none", "first_quarter", "none_home"), "hit": ("none", "backgammon")}
 
 
@@ -101,9 +105,10 @@ class Rules:
 
     `start` lists (point, checkers) in each player's own numbering, 24 the farthest from home.
     `direction` is "same" (both travel one way round, half a board apart) or "opposite".
-    `contact` is "block" (one checker closes a point) or "hit" (a lone checker goes to the bar).
+    `contact` is "block" (one checker closes a point), "hit" (a lone checker goes to the bar) or
+    "pin" (a lone checker is held under whoever lands on it, see `rules.pins`).
     With `ladder` doubles run on, rung by rung, up to 6-6 (only where `contact` is "block").
-    The other fields are the options of RULES.md sections 0 to 3; `options()` explains them.
+    The other fields are the options of RULES.md sections 0 to 4; `options()` explains them.
     """
 
     name: str
@@ -127,6 +132,7 @@ class Rules:
     ladder_from_turn: str = "1"
     unplayed: str = "opponent"
     stall: str = "stop"
+    mother: str = "none"
 
     def __post_init__(self) -> None:
         for option in self.options():
@@ -145,6 +151,8 @@ class Rules:
         names: tuple[str, ...] = _BLOCK_OPTIONS if self.contact == "block" else _HIT_OPTIONS
         if self.ladder:
             names = _LADDER_OPTIONS
+        if self.contact == "pin":
+            names = _PIN_OPTIONS
         return tuple(
             Option(
                 name,
@@ -163,7 +171,9 @@ class Rules:
         (-2, -1, 1, 2)
         """
         wins = (1, 2) if self.koks == "none" else (1, 2, 3)
-        draw = () if self.last_roll == "none" else (0,)
+        draw: tuple[int, ...] = () if self.last_roll == "none" else (0,)
+        if self.contact == "pin" and self.mother != "at_once":
+            draw = (0,)  # both mothers pinned
         return (*(-score for score in reversed(wins)), *draw, *wins)
 
     @cached_property
@@ -187,7 +197,7 @@ class Rules:
 
     @property
     def draw_points(self) -> float:
-        """Points that a draw gives to each side (RULES.md 1, last_roll)."""
+        """Points that a draw gives to each side (RULES.md 1, last_roll); 0 of pinned mothers."""
         return {"none": 0.0, "draw_half": 0.5, "draw_one": 1.0}[self.last_roll]
 
     @cached_property
@@ -198,9 +208,10 @@ class Rules:
             checkers=self.checkers,
             opposite=int(self.direction == "opposite"),
             hit=int(self.contact == "hit"),
+            pin=int(self.contact == "pin"),
             ladder=int(self.ladder),
             flag_mask=self.flag_mask,
-            **{name: code[name] for name in KernelRules._fields[4:-1]},
+            **{name: code[name] for name in KernelRules._fields if name in code},
         )
 
 
@@ -238,6 +249,16 @@ _LADDER = Rules(
     prime_rule="ahead",
 )
 
+_PLAKOTO = Rules(
+    name="plakoto",
+    checkers=15,
+    start=((24, 15),),
+    direction="opposite",
+    contact="pin",
+    mother="wins",
+    next_starter="winner",
+)
+
 _TAVLA: dict[str, object] = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
 _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "long_nardy": (_NARDY, {}),
@@ -260,6 +281,7 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
     "tavla": (_BACKGAMMON, _TAVLA),
     "portes": (_BACKGAMMON, _TAVLA),
+    "plakoto": (_PLAKOTO, {}),
 }
 
 
