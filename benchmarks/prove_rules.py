@@ -41,10 +41,10 @@ STRETCH = GAMES * TURNS
 SHOWN = 10
 SHARES = (
     *("long_nardy", "backgammon", "long_nardy", "nackgammon", "long_nardy", "hypergammon"),
-    *("mad_gyulbar", "gul_bara"),
+    *("mad_gyulbar", "gul_bara", "plakoto"),
 )
 """Most to those with the most sets of options that decide what is legal: long nardy has 240, the
-ladder games 7680, the others 6."""
+ladder games 7680, plakoto 3, the others 6."""
 
 
 def main() -> int:

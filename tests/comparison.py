@@ -18,7 +18,10 @@ from tests.reference import (
     reference_rung,
 )
 
-FAMILIES = ("long_nardy", "backgammon", "nackgammon", "hypergammon", "mad_gyulbar", "gul_bara")
+FAMILIES = (
+    *("long_nardy", "backgammon", "nackgammon", "hypergammon", "mad_gyulbar", "gul_bara"),
+    "plakoto",
+)
 """Starts and sets of options; every other preset is one of these under options compared here."""
 
 SHARE_FIRST_TURN = 0.1
@@ -88,7 +91,12 @@ def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iter
             taken = rng.integers(0, most + 1, (2, games))
             turns = np.where(thrown[1], taken, np.minimum((flags >> 3 & 3, flags >> 5), most))
             flags = (flags & 7 | turns[0] << 3 | turns[1] << 5).astype(np.uint8)
-        yield compare_batch(judged, turn.points, turn.rolls, flags, pending)
+        live = np.ones(games, bool)
+        if judged.contact == "pin":  # a game of other options may be over by these
+            live = np.array([reference_outcome(judged, *b, True) is None for b in turn.points])
+        yield compare_batch(
+            judged, turn.points[live], turn.rolls[live], flags[live], pending[live]
+        )
 
 
 def nearly_walls(count: int, rng: np.random.Generator) -> np.ndarray:
