@@ -7,9 +7,10 @@ before would read its inputs differently.
 
 Per side (first the player who just moved, then the other) and per point four units, the truncated
 unary code of TD-Gammon (Tesauro 1992, 2002): at least one, two, three checkers, and half of every
-checker beyond the third; where lone checkers are pinned a fifth says so. Then the bar (half a unit a checker, only where checkers are hit), the
-checkers borne off as a share of all, the flags that the variant's rules read, and in ladder games
-what is pending: whose rung of which die, how many steps are left of it, or that I roll again.
+checker beyond the third; where lone checkers are pinned a fifth says that this one is. Then the
+bar (half a unit a checker, only where checkers are hit), the checkers borne off as a share of all,
+the flags that the variant's rules read, and in ladder games what is pending: whose rung of which
+die, how many steps are left of it, or that I roll again.
 """
 
 from __future__ import annotations

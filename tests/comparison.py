@@ -94,9 +94,7 @@ def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iter
         live = np.ones(games, bool)
         if judged.contact == "pin":  # a game of other options may be over by these
             live = np.array([reference_outcome(judged, *b, True) is None for b in turn.points])
-        yield compare_batch(
-            judged, turn.points[live], turn.rolls[live], flags[live], pending[live]
-        )
+        yield compare_batch(judged, turn.points[live], turn.rolls[live], flags[live], pending[live])
 
 
 def nearly_walls(count: int, rng: np.random.Generator) -> np.ndarray:

@@ -127,7 +127,10 @@ def _pinned_points(position: Position, state: _State) -> frozenset[int]:
 
 
 def closes(
-    position: Position, me: Sequence[int] | NDArray[np.int8], opp: Sequence[int] | NDArray[np.int8], point: int
+    position: Position,
+    me: Sequence[int] | NDArray[np.int8],
+    opp: Sequence[int] | NDArray[np.int8],
+    point: int,
 ) -> bool:
     """Whether a point is closed to the mover (RULES.md 1, 2 and 4)."""
     if me[point] == PINNED and position.rules.contact == "pin":

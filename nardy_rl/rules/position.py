@@ -297,9 +297,8 @@ class Position:
             sides = (0, 1) if not rules.ladder else (0,) if self.moved else (1,)
             if any(self.first_turn[side] and (points[side] != start[0]).any() for side in sides):
                 found |= Status.FIRST_TURN_ALREADY_PLAYED
-        if rules.contact == "pin":
-            if pinned_under_nobody(points):
-                found |= Status.PINNED_UNDER_NOBODY
+        if rules.contact == "pin" and pinned_under_nobody(points):
+            found |= Status.PINNED_UNDER_NOBODY
         if rules.prime_rule != "allow":
             if self._has_forbidden_prime(0):
                 found |= Status.FORBIDDEN_PRIME
