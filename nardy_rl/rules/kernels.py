@@ -26,10 +26,10 @@ from nardy_rl.rules.ladder import asked_rung, head_left
 from nardy_rl.rules.limits import forbidden_prime, head_quota
 from nardy_rl.rules.pins import MOTHER, PINNED
 from nardy_rl.rules.record import KernelRules
+from nardy_rl.rules.results import clear_table, insert, insert_ended
 from nardy_rl.rules.scoring import NOT_OVER, mother_score
 from nardy_rl.rules.scratch import (
     MAX_AFTERSTATES,
-    TABLE_SIZE,
     Rows,
     Scratch,
     new_rows,
@@ -41,7 +41,6 @@ __all__ = ["MAX_AFTERSTATES", "MAX_STEPS", "Rows", "Scratch", "generate", "new_r
 MAX_STEPS = 4
 """Steps of one decision: four of a double."""
 
-SLOT_MASK = np.uint64(TABLE_SIZE - 1)
 
 _ALLOW = 0  # prime_rule
 _EVERY_STEP = 1  # prime_check
@@ -56,8 +55,6 @@ _generator = np.random.Generator(np.random.PCG64(20_261_130))
 _CHECKER_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _HIT_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _BASE_KEY = np.uint64(0x9E3779B97F4A7C15)
-
-_S20 = np.uint64(20)
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -174,60 +171,6 @@ def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
             scratch.marks[landing] -= 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def _insert(
-    scratch: Scratch,
-    depth: int,
-    after: NDArray[np.int32],
-    paths: NDArray[np.int64],
-    row0: int,
-    count: int,
-) -> int:
-    """Add the scratch board to the results unless it is there; returns the new count."""
-    key = scratch.keys[depth]
-    slot = np.int64((key ^ (key >> _S20)) & SLOT_MASK)
-    while scratch.table[slot] != 0:
-        if scratch.table[slot] == key:
-            return count
-        slot = (slot + 1) & (TABLE_SIZE - 1)
-    scratch.table[slot] = key
-    scratch.slots[count] = slot
-    row = row0 + count
-    for i in range(ROW_WORDS):
-        after[row, i] = scratch.words[i]
-    paths[row] = scratch.path[depth]
-    return count + 1
-
-
-@njit(nogil=True, cache=True)
-def _insert_ended(
-    scratch: Scratch,
-    depth: int,
-    after: NDArray[np.int32],
-    paths: NDArray[np.int64],
-    row0: int,
-    count: int,
-) -> int:
-    """`_insert` a result that ends the game, among the first rows; returns the new count."""
-    grown = _insert(scratch, depth, after, paths, row0, count)
-    if grown > count:
-        first = scratch.ended[1]
-        scratch.ended[1] = first + 1
-        here, there = row0 + first, row0 + count
-        for i in range(ROW_WORDS):
-            after[here, i], after[there, i] = after[there, i], after[here, i]
-        paths[here], paths[there] = paths[there], paths[here]
-        slots = scratch.slots
-        slots[first], slots[count] = slots[count], slots[first]
-    return grown
-
-
-@njit(nogil=True, cache=True)
-def _clear_table(scratch: Scratch, count: int, first: int = 0) -> None:
-    for i in range(first, count):
-        scratch.table[scratch.slots[i]] = 0
-
-
 @njit(nogil=True, cache=True)
 def _search(
     rules: KernelRules,
@@ -267,10 +210,10 @@ def _search(
                 continue
             if may_end and mother_score(rules, scratch.board) != NOT_OVER:
                 if depth > best:
-                    _clear_table(scratch, count, scratch.ended[1])
+                    clear_table(scratch, count, scratch.ended[1])
                     count = scratch.ended[1]
                     best = depth
-                count = _insert_ended(scratch, depth, after, paths, row0, count)
+                count = insert_ended(scratch, depth, after, paths, row0, count)
                 depth -= 1
                 _undo_step(rules, scratch, depth)
                 continue
@@ -292,10 +235,10 @@ def _search(
             )
             if fits:
                 if depth > best:
-                    _clear_table(scratch, count, scratch.ended[1])
+                    clear_table(scratch, count, scratch.ended[1])
                     count = scratch.ended[1]
                     best = depth
-                count = _insert(scratch, depth, after, paths, row0, count)
+                count = insert(scratch, depth, after, paths, row0, count)
         depth -= 1
         _undo_step(rules, scratch, depth)
 
@@ -413,7 +356,7 @@ def generate(
             count, best = _search(
                 rules, scratch, limit, in_order, after, paths, row0, count, best, keep_first
             )
-        _clear_table(scratch, count)
+        clear_table(scratch, count)
     if count == 0:
         for i in range(ROW_WORDS):
             after[row0, i] = scratch.words[i]
