@@ -97,7 +97,7 @@ def test_two_enemy_checkers_close_a_point() -> None:
 def test_nothing_is_borne_off_while_a_home_checker_is_pinned() -> None:
     position = at({6: 2, 3: -1}, {22: 1})
     assert results(position, (6, 6)) == {"pass"}
-    assert results(position, (1, 2)) == {"6/5 6/4"}
+    assert results(position, (1, 2)) == {"6/4 6/5"}
     assert all("off" not in text for text in results(position, (1, 2)))
     with pytest.raises(IllegalPlay, match="borne off while one is pinned"):
         parse_play(at({6: 2, 3: -1}, {22: 1}), (6, 1), "6/off 6/5")

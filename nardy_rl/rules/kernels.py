@@ -132,15 +132,16 @@ def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits
                 scratch.board[1, his] = 0
                 scratch.board[1, 25] += 1
                 key += _HIT_KEYS[landing]
-    if rules.pin:
-        _set_pin(rules, scratch, hole)
-        _set_pin(rules, scratch, landing)
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] -= hitter
         if landing < 25:
             newly = hit and (rules.hit_run_zone == 1 or landing >= 19)
             scratch.marks[landing] += 1 if (hitter or newly) else 0
             hit += 2 if (hitter or newly) else 0
+    elif rules.pin and ((scratch.open_holes[1] >> hole | scratch.open_holes[1] >> landing) & 1):
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
+        hit = 4  # pins may have changed
     scratch.steps[depth, 0] = hole
     scratch.steps[depth, 1] = die
     scratch.steps[depth, 2] = hit
@@ -162,13 +163,13 @@ def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
     if hit & 1:
         scratch.board[1, opponent_point(rules.opposite, 25 - landing)] = 1
         scratch.board[1, 25] -= 1
-    if rules.pin:
-        _set_pin(rules, scratch, hole)
-        _set_pin(rules, scratch, landing)
     if rules.hit_run != _HIDE_ALLOWED:
         scratch.marks[hole] += scratch.steps[depth, 3]
         if hit & 2:
             scratch.marks[landing] -= 1
+    elif hit & 4:
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
 
 
 @njit(nogil=True, cache=True)
@@ -193,7 +194,8 @@ def _search(
     dice = scratch.dice
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
     front = scratch.open_holes[2]
-    may_end = rules.pin != 0 and scratch.ended[0] != 0
+    may_end = scratch.ended[0] != 0
+    watched = check_steps or may_end
     depth = 0
     scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
     while True:
@@ -204,19 +206,18 @@ def _search(
             _make_step(rules, scratch, depth, candidate, dice[depth])
             depth += 1
             own = scratch.own[depth]
-            if check_steps and forbidden_prime(rules, own, front):
-                depth -= 1
-                _undo_step(rules, scratch, depth)
-                continue
-            if may_end and mother_score(rules, scratch.board) != NOT_OVER:
-                if depth > best:
-                    clear_table(scratch, count, scratch.ended[1])
-                    count = scratch.ended[1]
-                    best = depth
-                count = insert_ended(scratch, depth, after, paths, row0, count)
-                depth -= 1
-                _undo_step(rules, scratch, depth)
-                continue
+            if watched:
+                ended = may_end and mother_score(rules, scratch.board) != NOT_OVER
+                if ended:
+                    if depth > best:
+                        clear_table(scratch, count, scratch.ended[1])
+                        count = scratch.ended[1]
+                        best = depth
+                    count = insert_ended(scratch, depth, after, paths, row0, count)
+                if ended or (check_steps and forbidden_prime(rules, own, front)):
+                    depth -= 1
+                    _undo_step(rules, scratch, depth)
+                    continue
             if depth < limit and own != 0:
                 more = sources(rules, scratch, own, dice[depth], scratch.head[depth])
                 if sorted_steps:

@@ -25,7 +25,7 @@ class Scratch(NamedTuple):
     slots: NDArray[np.int32]  # [MAX_AFTERSTATES] used slots, in order
     dice: NDArray[np.int64]  # [4] the die of each step, in the order being tried
     cand: NDArray[np.int64]  # [5] candidate sources still to try, by depth
-    steps: NDArray[np.int64]  # [4, 4] by depth: source hole, die, hit (0/1), mover was a hitter
+    steps: NDArray[np.int64]  # [4, 4] by depth: source hole, die, hit (bits), mover was a hitter
     keys: NDArray[np.uint64]  # [5] key by depth
     own: NDArray[np.int64]  # [5] own bitboard by depth
     path: NDArray[np.int64]  # [5] steps so far, packed, by depth
