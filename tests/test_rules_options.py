@@ -24,6 +24,7 @@ VALUES = {
     "ladder_from_turn": {"1", "2", "3", "4"},
     "unplayed": {"opponent", "lost"},
     "stall": {"stop", "skip_rung"},
+    "mother": {"none", "wins", "at_once"},
 }
 NARDY_KOKS = {"none", "first_quarter", "none_home"}
 BACKGAMMON_KOKS = {"backgammon", "none"}
