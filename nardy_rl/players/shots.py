@@ -71,9 +71,9 @@ def expected_pin(rules, mine, his, closed, weights):
             hit = _hit_by(blots, ~closed & _BOARD, movers, 0, die1, die2)
             dearest = 0.0
             while hit != 0:
-                point = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
-                cost = weights.held + weights.far * point
-                cost += weights.mother if point == MOTHER else 0.0
+                blot = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
+                cost = weights.held + weights.far * blot
+                cost += weights.mother if blot == MOTHER else 0.0
                 dearest = max(dearest, cost)
                 hit &= hit - 1
             loss += dearest * (1 if die1 == die2 else 2)
