@@ -42,7 +42,7 @@ SHOWN = 10
 SHARES = (
     *("long_nardy", "backgammon", "long_nardy", "nackgammon", "long_nardy", "hypergammon"),
     *("mad_gyulbar", "gul_bara"),
-    *("fevga", "moultezim"),
+    *("fevga", "moultezim", "plakoto"),
 )
 """Most to those with the most sets of options that decide what is legal: long nardy has 240, the
 ladder games 7680, the others few."""

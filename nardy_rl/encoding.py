@@ -7,9 +7,10 @@ before would read its inputs differently.
 
 Per side (first the player who just moved, then the other) and per point four units, the truncated
 unary code of TD-Gammon (Tesauro 1992, 2002): at least one, two, three checkers, and half of every
-checker beyond the third. Then the bar (half a unit a checker, only where checkers are hit), the
-checkers borne off as a share of all, the flags that the variant's rules read, and in ladder games
-what is pending: whose rung of which die, how many steps are left of it, or that I roll again.
+checker beyond the third; where lone checkers are pinned a fifth says that this one is. Then the
+bar (half a unit a checker, only where checkers are hit), the checkers borne off as a share of all,
+the flags that the variant's rules read, and in ladder games what is pending: whose rung of which
+die, how many steps are left of it, or that I roll again.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ ENCODER_VERSION = 1
 
 UNARY, LINEAR = 1, 2
 """Values of `Encoding.kind`: four units for a count, or one unit proportional to it."""
+
+PINNED_UNIT = 4
+"""Where lone checkers are pinned: the unit that says so, counted from the first of its place."""
 
 OFF, BAR = 0, 25
 PENDING_UNITS = 6
@@ -105,6 +109,8 @@ def _encoding_of(rules: Rules) -> Encoding:
             base[side, point], kind[side, point] = len(names), UNARY
             names += [f"{who} {point} >= {count}" for count in (1, 2, 3)]
             names.append(f"{who} {point} beyond 3, halved")
+            if rules.contact == "pin":
+                names.append(f"{who} {point} pinned")
     linear = [("off", OFF, 1.0 / rules.checkers)]
     if rules.contact == "hit":
         linear.insert(0, ("bar", BAR, 0.5))
@@ -180,7 +186,10 @@ def write_row(points, flags, pending, enc, out):
             if count == 0 or kind == 0:
                 continue
             first = enc.base[side, location]
-            if kind == UNARY:
+            if count < 0:
+                out[first] = np.float32(1.0)
+                out[first + PINNED_UNIT] = np.float32(1.0)
+            elif kind == UNARY:
                 level, beyond = unary_level(count)
                 for unit in range(first, first + level):
                     out[unit] = np.float32(1.0)

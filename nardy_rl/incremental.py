@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import nn
 
-from nardy_rl.encoding import LINEAR, PENDING_UNITS, UNARY, unary_level
+from nardy_rl.encoding import LINEAR, PENDING_UNITS, PINNED_UNIT, UNARY, unary_level
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.board import ROW_WORDS, lowest_bit_index
 
@@ -47,21 +47,24 @@ class EvaluationScratch(NamedTuple):
 def _unit_changes() -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
     """What a change of a place's count does to its units, for every kind and pair of counts.
 
-    Returns (unit offsets int64[3, 16, 16, 4], factors float32[3, 16, 16, 4], how many of the
-    four int64[3, 16, 16]), indexed [kind, before, now]. Tables, because a branch a count that
-    the processor cannot foresee costs more than all the additions.
+    Returns (unit offsets int64[3, 17, 17, 4], factors float32[3, 17, 17, 4], how many of the
+    four int64[3, 17, 17]), indexed [kind, before, now]; the last place, which is also the place
+    -1, is of a pinned checker. Tables, because a branch a count that the processor cannot foresee
+    costs more than all the additions.
     """
-    offsets = np.zeros((3, 16, 16, 4), np.int64)
-    factors = np.zeros((3, 16, 16, 4), np.float32)
-    counts = np.zeros((3, 16, 16), np.int64)
-    for before in range(16):
-        for now in range(16):
-            old_level, old_beyond = unary_level(before)
-            level, beyond = unary_level(now)
+    offsets = np.zeros((3, 17, 17, 4), np.int64)
+    factors = np.zeros((3, 17, 17, 4), np.float32)
+    counts = np.zeros((3, 17, 17), np.int64)
+    for before in range(-1, 16):
+        for now in range(-1, 16):
+            old_level, old_beyond = unary_level(abs(before))
+            level, beyond = unary_level(abs(now))
             changes = [(step, 1.0) for step in range(old_level, level)]
             changes += [(step, -1.0) for step in range(level, old_level)]
             if beyond != old_beyond:
                 changes.append((3, beyond - old_beyond))
+            if (now < 0) != (before < 0):
+                changes.append((PINNED_UNIT, 1.0 if now < 0 else -1.0))
             for kind, listed in ((UNARY, changes), (LINEAR, [(0, now - before)])):
                 if now != before:
                     counts[kind, before, now] = len(listed)

@@ -21,6 +21,7 @@ from nardy_rl.notation.boards import BOTTOM, ROWS, TOP, Side, rows_by_seat
 from nardy_rl.notation.moves import movements
 from nardy_rl.notation.numbering import Numbering, across, checked, point_name
 from nardy_rl.rules import Play, Position, Rules, variant
+from nardy_rl.rules.pins import PINNED
 from nardy_rl.rules.position import BAR, OFF
 
 _RADIUS = 20
@@ -154,8 +155,12 @@ def board_svg(
     rows: dict[Side, list[int]] = {"X": x_row.tolist(), "O": o_row.tolist()}
     for side, row in rows.items():
         for point in range(1, BAR + 1):
-            for slot in range(min(row[point], ROWS)):
-                counted = row[point] > ROWS and slot == ROWS - 1
+            if row[point] == PINNED:
+                parts += _pinned(side, layout.checker(side, point, 0), names, point)
+                continue
+            below = _held_below(layout, rows[_OTHER[side]], point)
+            for slot in range(below, min(below + row[point], ROWS)):
+                counted = below + row[point] > ROWS and slot == ROWS - 1
                 centre = layout.checker(side, point, slot)
                 parts += _checker(side, centre, str(row[point]) if counted else "")
         parts += _tray(layout, side, row[OFF])
@@ -227,6 +232,24 @@ def _checker(side: Side, centre: _Place, count: str = "") -> list[str]:
     return parts
 
 
+def _held_below(layout: _Layout, other: list[int], point: int) -> int:
+    """How many checkers lie pinned under those of the other side on a point: 0 or 1."""
+    return int(0 < point < BAR and other[across(layout.rules, point)] == PINNED)
+
+
+def _pinned(side: Side, centre: _Place, numbering: Numbering, point: int) -> list[str]:
+    """A pinned checker: crossed out, and with words for whoever points at it."""
+    (x, y), arm = centre, _RADIUS * 0.5
+    words = f"{_SIDES[side].name} checker pinned on its {point_name(point, numbering)}"
+    return [
+        f"<g><title>{escape(words)}</title>",
+        *_checker(side, centre),
+        f'<path d="M{x - arm:g} {y - arm:g}l{2 * arm:g} {2 * arm:g}m0 {-2 * arm:g}'
+        f'l{-2 * arm:g} {2 * arm:g}" stroke="{_SIDES[side].ink}" stroke-width="3" '
+        'stroke-linecap="round" fill="none"/></g>',
+    ]
+
+
 def _tray(layout: _Layout, side: Side, count: int) -> list[str]:
     """A tray with the checkers borne off, lying on edge, and their number."""
     x, y = layout.tray(side)
@@ -261,9 +284,12 @@ def _dice(layout: _Layout, roll: tuple[int, int], side: Side) -> list[str]:
 
 def _arrows(layout: _Layout, play: Play, me: Side) -> list[str]:
     """An arrow for each checker that moves, and rings where they end."""
-    before = play.before.points[0].tolist()
+    before, other = play.before.points.tolist()
     routes: list[tuple[_Place, tuple[int, ...]]] = []
-    free = Counter({point: before[point] for point in range(BAR + 1)})
+    free = Counter({point: max(before[point], 0) for point in range(BAR + 1)})
+    if play.before.rules.contact == "pin":  # whoever is or will be pinned lies at the edge
+        for point in range(1, BAR):
+            free[point] += abs(other[across(layout.rules, point)]) == 1
     for path, count in movements(play).items():
         top = min(free[path[0]], ROWS) - 1
         routes += [(layout.checker(me, path[0], top - k), path[1:]) for k in range(count)]

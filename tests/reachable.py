@@ -20,9 +20,10 @@ from tests.reference import reference_outcome
 MINE_FIRST, HIS_FIRST, I_STARTED = 1, 2, 4
 """Bits of the flags: first turns still to come, and whether I began the game."""
 
-UNIFORM, WALL, NEAR_WALL, FAR_WALL, RACE, LINGER = range(6)
+UNIFORM, WALL, NEAR_WALL, FAR_WALL, RACE, LINGER, PIN = range(7)
 """Manners of play: any result; the longest run of own points anywhere, on 24..13 or on 12..1; the
-last checker as far on as can be; as few checkers at home as can be."""
+last checker as far on as can be; as few checkers at home as can be; as many of his pinned as can
+be (only where checkers are pinned)."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def play_turns(
     points = np.repeat(start[None], games, axis=0)
     flags = np.full(games, MINE_FIRST | HIS_FIRST | I_STARTED, dtype=np.uint8)
     pending = np.zeros(games, dtype=np.uint8)
-    manner = rng.integers(LINGER + 1, size=(games, 2))
+    manners = (PIN if rules.contact == "pin" else LINGER) + 1
+    manner = rng.integers(manners, size=(games, 2))
     for _ in range(turns):
         rolls = rng.integers(1, 7, size=(games, 2)).astype(np.int8)
         found = legal_afterstates(rules, points, rolls, flags=flags, pending=pending)
@@ -96,7 +98,7 @@ def play_turns(
         points[over] = start
         pending[over] = 0
         flags[over] = MINE_FIRST | HIS_FIRST | I_STARTED
-        manner[over] = rng.integers(LINGER + 1, size=(int(over.sum()), 2))
+        manner[over] = rng.integers(manners, size=(int(over.sum()), 2))
 
 
 def start_points(rules: Rules) -> np.ndarray:
@@ -130,6 +132,7 @@ def _choose(
         longest_run(mine[:, 1:13]),
         (mine[:, ::-1] > 0).argmax(axis=1),
         -mine[:, :7].sum(axis=1),
+        (after[:, 1] < 0).sum(axis=1),
     ]
     appeal = np.choose(manner, liked) + rng.random(len(after))
     return np.array([lo + appeal[lo:hi].argmax() for lo, hi in pairwise(offsets)])

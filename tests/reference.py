@@ -12,6 +12,10 @@ A turn of a ladder game is several decisions: `reference_rung` gives the results
 hand, `reference_next` who decides next, and on what. The steps of a ladder that are still to be
 made are written out one by one.
 
+Where checkers are pinned, counts name a pinned one -1. A board then knows the places of the
+mover's own pinned checkers (`held`, not among his others) and of those that he holds down
+(`down`, in the opponent's numbering, not among his others).
+
 Source: RULES.md sections 0 to 4.
 """
 
@@ -34,12 +38,15 @@ class Board(NamedTuple):
     """What the turn has made of the position so far.
 
     `plain` are my checkers that did not hit (or whose hit carries no duty), `hitters` those that
-    did, `opp` the enemy's checkers in his own numbering. All are sorted.
+    did, `opp` the enemy's checkers in his own numbering. `held` are mine that are pinned, `down`
+    the enemy's. All are sorted.
     """
 
     plain: Side
     hitters: Side
     opp: Side
+    held: Side = ()
+    down: Side = ()
 
 
 def reference_afterstates(
@@ -57,25 +64,30 @@ def reference_afterstates(
     Returns the set of (me, opp) as two tuples of 26 counts, still seen by the player who played,
     and K. A turn that passes gives the unchanged position and K = 0.
     """
-    start = Board(_side(rules, me), (), _side(rules, opp))
+    start = _board(rules, me, opp)
     must_stay = _head_must_stay(rules, start, roll, first_turn)
     orders = set(permutations(roll)) if roll[0] != roll[1] else {(roll[0],) * 4}
 
-    # reached[k] holds the boards after k steps, by the die that was played last.
+    # reached[k] holds the boards after k steps, by the die that was played last; `ended` those
+    # at which the mother ends the game, whatever dice are left.
     reached: dict[int, dict[int, set[Board]]] = {}
+    ended: set[Result] = set()
     for order in orders:
         boards = {start}
         for k, die in enumerate(order, start=1):
             boards = {after for board in boards for after in _steps(rules, board, die, must_stay)}
             reached.setdefault(k, {}).setdefault(die, set()).update(boards)
+            over = {board for board in boards if _mother(rules, *_counts(board)) is not None}
+            ended |= {_counts(board) for board in over}
+            boards -= over
 
     for k in sorted(reached, reverse=True):
         legal = {die: _turn_ends(rules, boards) for die, boards in reached[k].items()}
         if k == 1 and len(legal) == 2 and legal[max(roll)]:
-            return legal[max(roll)], 1
+            return legal[max(roll)] | ended, 1
         results = set().union(*legal.values())
         if results:
-            return results, k
+            return results | ended, k
     return {_counts(start)}, 0
 
 
@@ -106,7 +118,65 @@ def reference_outcome(
         return _value(rules, his), 0.0
     if not his_left:
         return -_value(rules, mine), 0.0
+    decided = _mother(rules, *(_signed(side) for side in (me, opp)))
+    return None if decided is None else (decided, 0.0)
+
+
+# --- pins -------------------------------------------------------------------------------------
+
+
+def _board(
+    rules: Any, me: Mapping[int, int] | Sequence[int], opp: Mapping[int, int] | Sequence[int]
+) -> Board:
+    """A board from counts, with pinned checkers apart."""
+    held, down = _pinned(me), _pinned(opp)
+    mine, his = list(_side(rules, me)), list(_side(rules, opp))
+    for place in held:
+        mine.remove(place)
+    for place in down:
+        his.remove(place)
+    return Board(tuple(mine), (), tuple(his), held, down)
+
+
+def _pinned(counts: Mapping[int, int] | Sequence[int]) -> Side:
+    pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
+    return tuple(sorted(place for place, count in pairs if count == -1))
+
+
+def _signed(counts: Mapping[int, int] | Sequence[int]) -> Counts:
+    pairs = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
+    return tuple(pairs.get(place, 0) for place in range(26))
+
+
+def _mother(rules: Any, me: Counts, opp: Counts) -> int | None:
+    """The score for `me` where pinned mothers end the game, None where they do not."""
+    if rules.contact != "pin":
+        return None
+    if me[HEAD] == -1 and opp[HEAD] == -1:
+        return 0
+    if rules.mother == "none":
+        return None
+    if opp[HEAD] == -1 and (me[HEAD] == 0 or rules.mother == "at_once"):
+        return 2
+    if me[HEAD] == -1 and (opp[HEAD] == 0 or rules.mother == "at_once"):
+        return -2
     return None
+
+
+def _released(rules: Any, board: Board, left: int) -> Board:
+    """The board once a checker has left `left`: nobody there, nobody held down there."""
+    there = _across(rules, left)
+    if there in board.down and left not in board.plain:
+        return board._replace(
+            opp=tuple(sorted((*board.opp, there))), down=_without(board.down, there)
+        )
+    return board
+
+
+def _without(side: Side, place: int) -> Side:
+    checkers = list(side)
+    checkers.remove(place)
+    return tuple(checkers)
 
 
 # --- ladders ----------------------------------------------------------------------------------
@@ -226,7 +296,7 @@ def _steps(rules: Any, board: Board, die: int, must_stay: int) -> Iterator[Board
             continue
         target = place - die
         if target <= OFF:
-            if not _may_bear_off(mine, place, die):
+            if board.held or not _may_bear_off(mine, place, die):
                 continue
             after = _moved(board, place, is_hitter, OFF, is_hitter, board.opp)
         else:
@@ -236,11 +306,22 @@ def _steps(rules: Any, board: Board, die: int, must_stay: int) -> Iterator[Board
             enemies = board.opp.count(there)
             if enemies >= (1 if rules.contact == "block" else 2):
                 continue
+            if target in board.held:
+                continue
             opp, marked = board.opp, is_hitter
+            if enemies and rules.contact == "pin":
+                pinning = board._replace(
+                    opp=_without(opp, there), down=tuple(sorted((*board.down, there)))
+                )
+                after = _moved(pinning, place, False, target, False, pinning.opp)
+                yield _released(rules, after, place)
+                continue
             if enemies:
                 opp = _replaced(opp, there, BAR)
                 marked = marked or _hit_counts(rules, target)
             after = _moved(board, place, is_hitter, target, marked, opp)
+        if rules.contact == "pin":
+            after = _released(rules, after, place)
         checked = rules.contact == "block" and rules.prime_check == "every_step"
         if not checked or _prime_allowed(rules, after.plain, after.opp):
             yield after
@@ -272,7 +353,7 @@ def _moved(
     plain, hitters = list(board.plain), list(board.hitters)
     (hitters if was_hitter else plain).remove(place)
     (hitters if is_hitter else plain).append(target)
-    return Board(tuple(sorted(plain)), tuple(sorted(hitters)), opp)
+    return board._replace(plain=tuple(sorted(plain)), hitters=tuple(sorted(hitters)), opp=opp)
 
 
 def _replaced(side: Side, old: int, new: int) -> Side:
@@ -420,7 +501,7 @@ def _value(rules: Any, loser: Side) -> int:
 def _side(rules: Any, counts: Mapping[int, int] | Sequence[int]) -> Side:
     if not isinstance(counts, Mapping):
         counts = dict(enumerate(counts))
-    places = [int(place) for place, count in counts.items() for _ in range(int(count))]
+    places = [int(place) for place, count in counts.items() for _ in range(abs(int(count)))]
     missing = rules.checkers - len(places)
     if missing < 0:
         raise ValueError(f"{len(places)} checkers on a side of {rules.checkers}")
@@ -433,4 +514,8 @@ def _counts(board: Board) -> Result:
         mine[place] += 1
     for place in board.opp:
         his[place] += 1
+    for place in board.held:
+        mine[place] = -1
+    for place in board.down:
+        his[place] = -1
     return tuple(mine), tuple(his)

@@ -243,10 +243,12 @@ def test_every_rule_there_is_was_considered() -> None:
         *("prime_rule", "prime_check", "prime_wrap", "last_roll", "koks", "opening_roll"),
         *("next_starter", "hit_run", "hit_run_zone"),
         *("ladder", "ladder_repeats", "ladder_from_turn", "unplayed", "stall"),
+        *("runners", "runner", "start_prime", "start_prime_points", "trapping_prime", "mother"),
     }
     for name in variants():
         rules = variant(name)
-        assert bearoff.kind_of_play(rules) == (None if rules.ladder else "plain")
+        none = rules.ladder or rules.contact == "pin"
+        assert bearoff.kind_of_play(rules) == (None if none else "plain")
     assert bearoff.kind_of_play(small("long_nardy", 5, prime_rule="forbid")) == "plain"
 
 
@@ -340,7 +342,9 @@ def test_shares_are_those_of_games_played_out(rules: Rules) -> None:
         assert got[:, rules.outcomes.index(0)].max() > 0.5
 
 
-@pytest.mark.parametrize("name", [name for name in variants() if not variant(name).ladder])
+@pytest.mark.parametrize(
+    "name", [name for name in variants() if bearoff.kind_of_play(variant(name))]
+)
 def test_other_candidates_stay_to_the_bit(name: str) -> None:
     """Decisions of whole games: what is not a bear-off of both is what the inner one says."""
     rules = variant(name)

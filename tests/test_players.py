@@ -124,7 +124,7 @@ def test_random_is_uniform_and_follows_its_key() -> None:
 def race_order(rules: Rules, board: np.ndarray) -> tuple[int, ...]:
     """What `PipsPlayer` says it looks at, written from its docstring; greater is better."""
     mine, his = board.astype(int)
-    lead = 36 * int((np.arange(26) * (his - mine)).sum())
+    lead = 36 * int((np.arange(26) * (abs(his) - abs(mine))).sum())
     for point in range(1, 25):
         if rules.contact == "hit" and mine[point] == 1:
             behind = [q + point - 25 for q in range(26) if his[q] and q + point > 25]

@@ -28,6 +28,7 @@ VALUES = {
     "start_prime": {"none", "own", "opponent", "both"},
     "start_prime_points": {"5", "4"},
     "trapping_prime": {"allow", "open"},
+    "mother": {"none", "wins", "at_once"},
 }
 NARDY_KOKS = {"none", "first_quarter", "none_home"}
 BACKGAMMON_KOKS = {"backgammon", "none"}

@@ -41,8 +41,12 @@ def test_every_position_draws(position: Position, numbering: str, me: Side) -> N
     assert root.get("role") == "img"
     drawn = Counter(c.get("fill") for c in root.iter(f"{SVG}circle") if c.get("r") == "19")
     mine, his = (LIGHT, DARK) if me == "X" else (DARK, LIGHT)
-    for row, colour in zip(position.points.tolist(), (mine, his), strict=True):
-        assert drawn[colour] == sum(min(count, 5) for count in row[1:])
+    rows = position.points.tolist()
+    for row, other, colour in zip(rows, rows[::-1], (mine, his), strict=True):
+        below = [0, *(int(other[25 - p] < 0) for p in range(1, 25)), 0]
+        under_me = zip(row, below, strict=True)
+        fits = [min(max(count, 0) + under, 5) - under for count, under in under_me]
+        assert drawn[colour] == sum(fits[1:]) + sum(count < 0 for count in row)
         slabs = [r for r in root.iter(f"{SVG}rect") if r.get("height") == "11"]
         assert sum(r.get("fill") == colour for r in slabs) == row[0]
         for count in row[1:]:

@@ -38,6 +38,8 @@ def _differs(name: str) -> str:
 
     rules = variant(name)
     base = variant("long_nardy" if rules.contact == "block" else "backgammon")
+    if rules.contact == "pin":
+        base = variant("plakoto")
     if rules.ladder:
         base = variant("mad_gyulbar")
     if rules.runners:

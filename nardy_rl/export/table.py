@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nardy_rl.encoding import UNARY, Encoding, encode
+from nardy_rl.encoding import PINNED_UNIT, UNARY, Encoding, encode
 from nardy_rl.export.identity import identity_of
 from nardy_rl.export.samples import sample_positions
 from nardy_rl.train.checkpoint import Checkpoint
@@ -18,12 +18,14 @@ HOW = {
     "position": (
         "after a move, seen by the player who made it. points[0] are his checkers, points[1] the "
         "other's, each counted in its owner's numbering by the distance to go: place 0 borne off, "
-        "1..24 the points (24 the farthest from home), 25 the bar"
+        "1..24 the points (24 the farthest from home), 25 the bar; a pinned checker is -1, and "
+        "counts as one checker in `at_least` and `beyond`"
     ),
     "unit": (
         "with `at_least`: 1 if points[side][place] >= at_least, else 0. With `beyond`: "
         "factor * max(0, points[side][place] - beyond). With `flag`: 1 if that bit of flags is "
-        "set. With `pending`: 1 if that is among the values listed"
+        "set. With `pending`: 1 if that is among the values listed. With `pinned`: 1 if "
+        "points[side][place] is -1"
     ),
     "flags": (
         "bit 0: his own first turn is still to come; bit 1: the other's is; bit 2: he began the "
@@ -58,6 +60,8 @@ def encoding_table(encoding: Encoding) -> list[dict[str, Any]]:
             if encoding.kind[side, place] == UNARY:
                 for step in range(3):
                     table[first + step] |= {"side": side, "place": place, "at_least": step + 1}
+                if table[first + PINNED_UNIT]["name"].endswith(" pinned"):
+                    table[first + PINNED_UNIT] |= {"side": side, "place": place, "pinned": True}
                 first, beyond, factor = first + 3, 3, 0.5
             else:
                 beyond, factor = 0, float(encoding.scale[side, place])

@@ -2,7 +2,8 @@
 
 A text board is drawn as X sits: X travels from the top right round the left side to the bottom
 right, in every game; O goes the same way half a board apart, or the opposite way. Up to five
-checkers of a point are drawn, more are counted in the fifth row.
+checkers of a point are drawn, more are counted in the fifth row. A pinned checker is a small
+letter at the edge, under those that hold it, and counted with them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
 from nardy_rl.notation.numbering import Numbering, across, checked, point_name
 from nardy_rl.rules import Position, Rules
 from nardy_rl.rules.board import OPPONENT_TURNS, STARTED, TURNS
+from nardy_rl.rules.pins import PINNED
 from nardy_rl.rules.position import BAR, OFF
 
 Side = Literal["X", "O"]
@@ -113,14 +115,13 @@ def parse_board(rules: Rules, text: str) -> Position:
     for half, labels in ((body[:ROWS], TOP), (body[: -ROWS - 1 : -1], BOTTOM)):
         for column, point in enumerate(labels):
             at = 1 + 3 * column + (5 if column >= 6 else 0)
-            side, count = _read_stack([line[at : at + 3].strip() for line in half], str(point))
-            if side:
+            stack = _read_stack([line[at : at + 3].strip() for line in half], str(point))
+            for side, count in stack.items():
                 points[side][point if side == "X" else across(rules, point)] += count
-        side, count = _read_stack([line[20:23].strip() for line in half], "bar")
-        if side:
+        for side, count in _read_stack([line[20:23].strip() for line in half], "bar").items():
             points[side][BAR] += count
     for row in points.values():
-        row[OFF] = rules.checkers - row.sum()
+        row[OFF] = rules.checkers - np.abs(row).sum()
     for side, off in _OFF.findall("\n".join(lines)):
         points[side][OFF] = int(off)
     header = "\n".join(lines[: edges[0]])
@@ -130,7 +131,8 @@ def parse_board(rules: Rules, text: str) -> Position:
 def points_text(position: Position, numbering: str = "distance") -> str:
     """The checkers as `point:count` lists, mine and the opponent's, each in its own numbering.
 
-    The first turns, the starter and `pending` are not in it; `to_id` carries everything.
+    The count of a pinned checker is `pinned`. The first turns, the starter and `pending` are not
+    in it; `to_id` carries everything.
 
     >>> from nardy_rl.rules import variant
     >>> points_text(Position.start(variant("hypergammon")), "hole")
@@ -138,7 +140,11 @@ def points_text(position: Position, numbering: str = "distance") -> str:
     """
     names = checked(numbering)
     return " | ".join(
-        " ".join(f"{point_name(p, names)}:{row[p]}" for p in range(BAR, -1, -1) if row[p])
+        " ".join(
+            f"{point_name(p, names)}:{row[p] if row[p] > 0 else 'pinned'}"
+            for p in range(BAR, -1, -1)
+            if row[p]
+        )
         for row in position.points
     )
 
@@ -168,7 +174,7 @@ def parse_points(
         raise InvalidText(f"{text!r} has {len(sides)} sides; write mine | the opponent's")
     rows = [_read_side(side, names) for side in sides]
     for row in rows:
-        row.setdefault(OFF, max(rules.checkers - sum(row.values()), 0))
+        row.setdefault(OFF, max(rules.checkers - sum(map(abs, row.values())), 0))
     return _position(rules, rows[0], rows[1], first_turn, started)
 
 
@@ -260,9 +266,10 @@ def _body(rules: Rules, x_row: NDArray[np.int8], o_row: NDArray[np.int8]) -> lis
     """The eleven lines between the edges."""
 
     def stack(point: int) -> list[str]:
-        if x_row[point]:
-            return _stack("X", int(x_row[point]))
-        return _stack("O", int(o_row[across(rules, point)]))
+        mine, his = int(x_row[point]), int(o_row[across(rules, point)])
+        if mine > 0:
+            return _stack("X", mine, "o" * (his < 0))
+        return _stack("O", his, "x" * (mine < 0))
 
     def half(points: tuple[int, ...], bar: list[str]) -> list[str]:
         columns = [stack(point) for point in points]
@@ -278,11 +285,12 @@ def _body(rules: Rules, x_row: NDArray[np.int8], o_row: NDArray[np.int8]) -> lis
     return [*top, f"|{' ' * 18}|{name}|{' ' * 18}|", *reversed(bottom)]
 
 
-def _stack(side: Side, count: int) -> list[str]:
+def _stack(side: Side, count: int, pinned: str = "") -> list[str]:
     """The five cells of one point, from the edge towards the middle."""
-    cells = [f" {side} " if row < count else "   " for row in range(ROWS)]
-    if count > ROWS:
-        cells[-1] = f"{count:>2} "
+    letters = pinned + side * count
+    cells = [f" {letters[row : row + 1]:1} " for row in range(ROWS)]
+    if len(letters) > ROWS:
+        cells[-1] = f"{len(letters):>2} "
     return cells
 
 
@@ -295,29 +303,31 @@ def _check_labels(top: str, bottom: str) -> None:
         )
 
 
-def _read_stack(cells: list[str], where: str) -> tuple[str, int]:
-    """The owner and number of the checkers in the cells of a point; ("", 0) when empty."""
+def _read_stack(cells: list[str], where: str) -> dict[str, int]:
+    """{side: number} of the checkers in the cells of a point, `PINNED` for a pinned one."""
     drawn = [cell for cell in cells if cell]
     if not drawn:
-        return "", 0
-    side = drawn[0]
+        return {}
+    held = {drawn[0].upper(): PINNED} if drawn[0] in ("x", "o") and len(drawn) > 1 else {}
+    side = drawn[len(held)]
     counted = int(drawn[-1]) if drawn[-1].isdecimal() else 0
-    letters = drawn[:-1] if counted else drawn
+    letters = drawn[len(held) : -1] if counted else drawn[len(held) :]
     if (
         side not in ("X", "O")
+        or side in held
         or any(letter != side for letter in letters)
         or cells[: len(drawn)] != drawn
         or (counted and (len(drawn) != ROWS or counted <= ROWS))
     ):
         raise InvalidText(f"cannot read the stack on {where}: {' '.join(drawn)}")
-    return side, counted or len(letters)
+    return held | {side: counted - len(held) if counted else len(letters)}
 
 
 def _read_side(text: str, numbering: Numbering) -> dict[int, int]:
     """{point: checkers} of one side's list."""
     row: dict[int, int] = {}
     for word in text.replace(",", " ").split():
-        match = re.fullmatch(r"(bar|off|\d{1,2}):(\d{1,2})", word, re.I)
+        match = re.fullmatch(r"(bar|off|\d{1,2}):(\d{1,2}|pinned)", word, re.I)
         if match is None:
             raise InvalidText(f"cannot read {word!r} in {text.strip()!r}; write point:checkers")
         name = match[1].lower()
@@ -327,5 +337,5 @@ def _read_side(text: str, numbering: Numbering) -> dict[int, int]:
             point = BAR if name == "bar" else OFF
         if not OFF <= point <= BAR or point in row:
             raise InvalidPosition(f"{word!r} in {text.strip()!r}: no such point, or named twice")
-        row[point] = int(match[2])
+        row[point] = int(match[2]) if match[2].isdecimal() else PINNED
     return row

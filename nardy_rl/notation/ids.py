@@ -6,7 +6,8 @@ from the preset), a dot, and a code in the 64 characters that need no escaping i
 * a version character;
 * one number in base 64, most significant digit first, which holds (mixed radix, innermost
   first) the place of each side's checkers among all ways to put them on 26 places, the four
-  state bits (first turns, starter, moved), `pending` and the turns counted;
+  state bits (first turns, starter, moved), `pending` and the turns counted, or, where checkers
+  are pinned, a bit for each of my points that both stand on: whether mine is the pinned one;
 * two check characters, a 12-bit cyclic redundancy check of everything before them: a wrong
   character, or two neighbours of the number exchanged, is always noticed.
 """
@@ -17,9 +18,11 @@ import string
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText
 from nardy_rl.rules import Position, Rules, variant
+from nardy_rl.rules.pins import PINNED
 from nardy_rl.rules.position import BAR, OFF
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
@@ -41,13 +44,16 @@ def to_id(position: Position) -> str:
     """
     rules = position.rules
     for name, row in zip(("me", "opp"), position.points.tolist(), strict=True):
-        if sum(row) != rules.checkers or min(row) < 0:
-            raise InvalidPosition(f"{name} has {sum(row)} checkers, {rules.checkers} are needed")
+        total = sum(map(abs, row))
+        if total != rules.checkers or (min(row) < 0 and rules.contact != "pin"):
+            raise InvalidPosition(f"{name} has {total} checkers, {rules.checkers} are needed")
     turns, flags = divmod(position.flags, _MOVED)
+    if rules.contact == "pin":
+        turns = _pins(position)
     code = turns * _PENDINGS + position.pending
     code = code * _STATES + flags + _MOVED * position.moved
     for row in position.points.tolist():
-        code = code * _arrangements(rules.checkers) + _rank(row)
+        code = code * _arrangements(rules.checkers) + _rank([abs(count) for count in row])
     digits = ""
     while code:
         code, digit = divmod(code, 64)
@@ -97,11 +103,38 @@ def from_id(text: str, rules: Rules | None = None) -> Position:
         rows.append(_unrank(rank, rules.checkers))
     number, state = divmod(number, _STATES)
     turns, pending = divmod(number, _PENDINGS)
+    points = np.array(rows[::-1], np.int8)
+    if rules.contact == "pin":
+        turns = _pin(points, turns)
     if turns * _MOVED & ~rules.flag_mask:
         raise InvalidText(f"{text!r} holds state that {rules.name} does not have")
-    points = np.array(rows[::-1], np.int8)
     flags = state & ~_MOVED | turns * _MOVED
     return Position(rules, points, flags, pending, moved=bool(state & _MOVED))
+
+
+def _pins(position: Position) -> int:
+    """Which of my points that both sides stand on have my checker pinned, a bit each."""
+    points = position.points.copy()
+    points[:] = np.abs(points)
+    shared = _shared(points)
+    bits = sum(1 << i for i, point in enumerate(shared) if position.points[0, point] == PINNED)
+    _pin(points, bits)
+    if not np.array_equal(points, position.points):
+        raise InvalidPosition("a checker is pinned under nobody, or two stand unpinned together")
+    return bits
+
+
+def _pin(points: NDArray[np.int8], bits: int) -> int:
+    """Mark the pinned checkers of counts; returns the bits that there is no point for."""
+    for point in _shared(points):
+        points[(0, point) if bits & 1 else (1, 25 - point)] *= PINNED
+        bits >>= 1
+    return bits
+
+
+def _shared(points: NDArray[np.int8]) -> list[int]:
+    """My points on which both sides stand; the players travel in opposite directions."""
+    return [point for point in range(1, 25) if points[0, point] and points[1, 25 - point]]
 
 
 def _named(rules: Rules) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.notation.numbering import Numbering, across, point_name
 from nardy_rl.rules import Play, Position
+from nardy_rl.rules.pins import PINNED
 from nardy_rl.rules.position import BAR, OFF
 from nardy_rl.rules.record import HOME
 
@@ -66,7 +67,8 @@ def readings(
         state = waiting.pop()
         if not state.ahead:
             after = np.array([state.me, state.opp], np.int8).tobytes()
-            found[Reading(after, state.hits, len(dice) - len(state.dice))] = None
+            hits = state.hits or _pinned_points(position, state)
+            found[Reading(after, hits, len(dice) - len(state.dice))] = None
             continue
         for following in _steps(position, state):
             if following not in seen:
@@ -79,7 +81,7 @@ def _steps(position: Position, state: _State) -> Iterable[_State]:
     """The states one die further on."""
     for path in dict.fromkeys(state.ahead):
         here, target = path[0], path[1]
-        if state.me[here] == 0:
+        if state.me[here] <= 0:
             continue
         for die in dict.fromkeys(state.dice):
             landing = max(here - die, OFF)
@@ -92,11 +94,16 @@ def _steps(position: Position, state: _State) -> Iterable[_State]:
             me[landing] += 1
             opp = list(state.opp)
             hits = state.hits
+            if position.rules.contact == "pin" and me[here] == 0:
+                left_behind = across(position.rules, here)
+                opp[left_behind] = abs(opp[left_behind])
             if landing != OFF:
                 facing = across(position.rules, landing)
-                if closes(position, opp[facing]):
+                if closes(position, state.me, opp, landing):
                     continue
-                if opp[facing]:
+                if opp[facing] and position.rules.contact == "pin":
+                    opp[facing] = PINNED
+                elif opp[facing]:
                     opp[facing] -= 1
                     opp[BAR] += 1
                     hits = hits | {landing}
@@ -109,9 +116,27 @@ def _steps(position: Position, state: _State) -> Iterable[_State]:
             yield _State(tuple(me), tuple(opp), tuple(sorted(ahead)), tuple(dice), hits)
 
 
-def closes(position: Position, enemies: int) -> bool:
-    """Whether so many enemy checkers close a point (RULES.md 1 and 2)."""
-    return enemies >= (1 if position.rules.contact == "block" else 2)
+def _pinned_points(position: Position, state: _State) -> frozenset[int]:
+    """The mover's points on which he has pinned a checker that was free before."""
+    before = position.points[1]
+    return frozenset(
+        across(position.rules, point)
+        for point, count in enumerate(state.opp)
+        if count == PINNED and before[point] == 1
+    )
+
+
+def closes(
+    position: Position,
+    me: Sequence[int] | NDArray[np.int8],
+    opp: Sequence[int] | NDArray[np.int8],
+    point: int,
+) -> bool:
+    """Whether a point is closed to the mover (RULES.md 1, 2 and 4)."""
+    if me[point] == PINNED and position.rules.contact == "pin":
+        return True
+    enemies = opp[across(position.rules, point)]
+    return bool(enemies >= (1 if position.rules.contact == "block" else 2))
 
 
 def why_illegal(
@@ -127,7 +152,7 @@ def why_illegal(
     The first reason that applies, in the order in which a player would look: dice, checkers,
     bar, closed points, bearing off, number of dice, and then the rules that are options.
     """
-    must = plays[0].dice_used
+    must = max(play.dice_used for play in plays)
     if not plays[0].moves:
         return "there is no legal play, the turn passes: write 'pass'"
     if paths is None:
@@ -164,6 +189,8 @@ def _why_no_reading(
         name = point_name(point, numbering)
         if not me[point] and point not in visited:
             return f"no checker of the player to move is on {name}"
+        if me[point] == PINNED:
+            return f"the checker on {name} is pinned"
         if me[point] < count and point not in visited:
             return f"only {me[point]} of the player's checkers on {name}"
     if reason := _why_not_home(me, paths):
@@ -177,12 +204,12 @@ def _why_no_reading(
                 return f"{text} is {pips} pip{'s' * (pips > 1)}, which the dice do not make"
     for path in paths:
         for point in path.points[1:]:
-            if point != OFF and closes(position, int(opp[across(position.rules, point)])):
+            if point != OFF and closes(position, me, opp, point):
                 return f"point {point_name(point, numbering)} is closed"
     for path in paths:
         for start, end in pairwise(path.points):
             between = [start - die for die in dict.fromkeys(dice) if start - die > end]
-            blocked = [p for p in between if closes(position, int(opp[across(position.rules, p)]))]
+            blocked = [p for p in between if closes(position, me, opp, p)]
             if between == blocked and start - end not in dice and end != OFF:
                 names = " and ".join(point_name(point, numbering) for point in blocked)
                 return f"the landing between, {names}, is closed"
@@ -197,7 +224,10 @@ def _why_no_reading(
 def _why_not_home(me: NDArray[np.int8], paths: Sequence[Path]) -> str:
     """Why nothing may be borne off yet, where `paths` bears off."""
     arriving = sum(path.points[0] > HOME >= path.points[-1] for path in paths)
-    if any(path.points[-1] == OFF for path in paths) and me[HOME + 1 :].sum() > arriving:
+    off = any(path.points[-1] == OFF for path in paths)
+    if off and (me == PINNED).any():
+        return "no checker is borne off while one is pinned"
+    if off and me[HOME + 1 :].sum() > arriving:
         return "all checkers must be home before one is borne off"
     return ""
 

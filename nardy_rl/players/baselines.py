@@ -101,7 +101,7 @@ def _lead(rules, board):
     """The opponent's pips less the own of int8[2, 26], less what blots may lose; in 36ths."""
     lead = np.int64(0)
     for point in range(1, 26):
-        lead += point * (np.int64(board[1, point]) - np.int64(board[0, point]))
+        lead += point * (abs(np.int64(board[1, point])) - abs(np.int64(board[0, point])))
     lead *= _ROLLS
     if rules.hit:
         for point in range(1, 25):

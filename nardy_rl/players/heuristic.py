@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,9 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions
+from nardy_rl.players.pinning import PinWeights, choose_pin
 from nardy_rl.players.shots import expected_loss, holes_of
+from nardy_rl.players.thumbs import WIN, closed, race, running, walled
 from nardy_rl.rules.board import opponent_point
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import HOME, Rules
@@ -77,6 +78,8 @@ class HitWeights(NamedTuple):
     outside: float = 1.0
 
 
+Weights = BlockWeights | HitWeights | PinWeights
+
 BLOCK_FEW = BlockWeights(head=0.0, points=0.0, spare=0.2, denied=0.2, stack=1.0, outside=2.0)
 """For a handful of checkers: no hurry from the head, no holding of points, moves are always few."""
 
@@ -96,7 +99,7 @@ class HeuristicPlayer:
     """Plays the result that its rules of thumb think most of; the first one of equals.
 
     Everything is counted in pips and added up; the weights say how many (`BlockWeights`,
-    `HitWeights`, both with reasons). A result that wins comes before all else.
+    `HitWeights`, `PinWeights`, with reasons). A result that wins comes before all else.
 
     Long nardy and its kin, in order of weight:
 
@@ -131,6 +134,10 @@ class HeuristicPlayer:
     Once the two sides have passed each other, the race alone counts, with crossing over and the
     mars.
 
+    Plakoto: *race*, *wall in*, *do not be walled in*, *do not stack*, *save the mars* and *cross
+    over* as above; *pin*, the farther back the better; *do not be pinned*, the mother least of
+    all: of every roll of his the dearest pin; *make points*, *leave the start*.
+
     Args:
         rules: the variant; its contact chooses the list, its number of checkers the weights.
         weights: other ones, for instance to see what a rule is worth.
@@ -141,15 +148,17 @@ class HeuristicPlayer:
 
     name = "heuristic"
 
-    def __init__(self, rules: Rules, weights: BlockWeights | HitWeights | None = None) -> None:
-        if rules.contact not in ("block", "hit"):
+    def __init__(self, rules: Rules, weights: Weights | None = None) -> None:
+        if rules.contact not in ("block", "hit", "pin"):
             raise ConfigError(
                 f"{rules.name}: heuristic has no rules of thumb for contact={rules.contact}; "
-                "they are for: block, hit"
+                "they are for: block, hit, pin"
             )
         few = rules.checkers < FEW
-        usual: BlockWeights | HitWeights
-        if rules.contact == "hit":
+        usual: Weights
+        if rules.contact == "pin":
+            usual, self._kernel = PinWeights(), choose_pin
+        elif rules.contact == "hit":
             usual, self._kernel = HIT_FEW if few else HitWeights(), _choose_hit
         else:
             usual, self._kernel = BLOCK_FEW if few else BlockWeights(), _choose_block
@@ -175,28 +184,9 @@ class HeuristicPlayer:
         return chosen
 
 
-_AHEAD = 12
-_WINDOW = np.int64((1 << _AHEAD) - 1)
 _BOARD = np.int64((1 << 25) - 2)  # holes 1..24
 _PASSING = 8  # checkers of his that make a point in their way count in full
-_WALLED_EACH = 3  # checkers of one point that count as walled in
-_WIN = 1e9
 _WORTH = np.array(POINT_WORTH, np.float64)
-
-
-def _count_stuck() -> NDArray[np.int64]:
-    """Rolls of 36 that a lone checker cannot play in full, by which of 12 points ahead are closed.
-
-    Bit i of an index stands for the point i + 1 pips ahead. Of a double two steps are asked for.
-    """
-    stuck = np.zeros(1 << _AHEAD, np.int64)
-    closed = np.arange(1 << _AHEAD)
-    for die1, die2 in itertools.product(range(1, 7), repeat=2):
-        stuck += (closed >> (die1 + die2 - 1) | closed >> (die1 - 1) & closed >> (die2 - 1)) & 1
-    return stuck
-
-
-_STUCK = _count_stuck()
 
 
 @njit(nogil=True, cache=True)
@@ -230,14 +220,14 @@ def _block_score(rules, weights, board):
     """Pips that int8[2, 26] is worth to the player of row 0, who just moved: blocking."""
     mine, his = board[0], board[1]
     if mine[0] == rules.checkers:
-        return _WIN
-    closed_to_him = _closed(rules, mine, 1)
-    closed_to_me = _closed(rules, his, 1)
-    score = _running(weights, mine, his)
+        return WIN
+    closed_to_him = closed(rules, mine, 1)
+    closed_to_me = closed(rules, his, 1)
+    score = running(weights, mine, his)
     score -= weights.head * mine[24]
     score += weights.points * _points_in_his_way(rules, mine, his)
-    score += weights.wall * _walled(his, closed_to_him)
-    score -= weights.walled * _walled(mine, closed_to_me)
+    score += weights.wall * walled(his, closed_to_him)
+    score -= weights.walled * walled(mine, closed_to_me)
     score += weights.denied * _lacking(his, closed_to_him)
     score -= weights.spare * _lacking(mine, closed_to_me)
     for point in range(HOME + 1, 24):
@@ -251,19 +241,19 @@ def _hit_score(rules, weights, board):
     """Pips that int8[2, 26] is worth to the player of row 0, who just moved: hitting."""
     mine, his = board[0], board[1]
     if mine[0] == rules.checkers:
-        return _WIN
-    score = _running(weights, mine, his)
+        return WIN
+    score = running(weights, mine, his)
     if _last(mine) < opponent_point(rules.opposite, _last(his)):
         return score
-    closed_to_him = _closed(rules, mine, 2)
-    closed_to_me = _closed(rules, his, 2)
-    risk = weights.risk * (1.0 if _race(his) >= _race(mine) else 1.0 - weights.daring)
+    closed_to_him = closed(rules, mine, 2)
+    closed_to_me = closed(rules, his, 2)
+    risk = weights.risk * (1.0 if race(his) >= race(mine) else 1.0 - weights.daring)
     shut = weights.shut * _home_points(his)
     score -= risk * expected_loss(rules, mine, his, closed_to_him, shut)
     if his[25] > 0:
         score += weights.tempo + weights.bar * his[25] * _home_points(mine)
-    score += weights.wall * _walled(his, closed_to_him)
-    score -= weights.walled * _walled(mine, closed_to_me)
+    score += weights.wall * walled(his, closed_to_him)
+    score -= weights.walled * walled(mine, closed_to_me)
     for point in range(1, 25):
         deep = point - (24 - HOME - 1)
         if mine[point] > 1:
@@ -275,51 +265,6 @@ def _hit_score(rules, weights, board):
         if deep > 0:
             score -= weights.back * deep * mine[point]
     return score
-
-
-@njit(nogil=True, cache=True)
-def _running(weights, mine, his):
-    """The race, crossing over and the mars."""
-    score = _race(his) - _race(mine)
-    saving = his[0] > 0 and mine[0] == 0
-    for point in range(HOME + 1, 26):
-        score -= weights.outside * mine[point]
-        if saving:
-            score -= weights.mars * (point - HOME) * mine[point]
-    return score
-
-
-@njit(nogil=True, cache=True)
-def _race(own):
-    """Pips that `own` int8[26] has to go, with waste and without what is off (see the class)."""
-    count = 0.0
-    for point in range(1, 26):
-        count += point * own[point]
-    count += 2.0 * max(own[1] - 1, 0) + max(own[2] - 1, 0) + max(own[3] - 3, 0)
-    for point in range(4, 7):
-        count += own[point] == 0
-    return count - 2.0 * own[0]
-
-
-@njit(nogil=True, cache=True)
-def _closed(rules, own, closing):
-    """The points that `own` int8[26] closes, as holes on the other player's path."""
-    closed = np.int64(0)
-    for point in range(1, 25):
-        if own[point] >= closing:
-            closed |= np.int64(1) << (25 - opponent_point(rules.opposite, point))
-    return closed
-
-
-@njit(nogil=True, cache=True)
-def _walled(own, closed):
-    """Rolls of 36 that the checkers `own` int8[26] cannot play in full, each for itself, summed."""
-    total = 0
-    for point in range(1, 26):
-        if own[point] > 0:
-            ahead = (closed >> (26 - point)) & _WINDOW
-            total += min(own[point], _WALLED_EACH) * _STUCK[ahead]
-    return total
 
 
 @njit(nogil=True, cache=True)

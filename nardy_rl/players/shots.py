@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from nardy_rl.rules.board import lowest_bit_index, opponent_point
+from nardy_rl.rules.pins import MOTHER
 
 _BOARD = np.int64((1 << 25) - 2)  # holes 1..24
 _ROLLS = 36
@@ -46,6 +47,34 @@ def expected_loss(rules, mine, his, closed, shut):
             while hit != 0:
                 blot = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
                 dearest = max(dearest, 25 - blot + shut)
+                hit &= hit - 1
+            loss += dearest * (1 if die1 == die2 else 2)
+    return loss / _ROLLS
+
+
+@njit(nogil=True, cache=True)
+def expected_pin(rules, mine, his, closed, weights):
+    """Pips that his next roll may be expected to cost me by a pin: of each roll the dearest.
+
+    Arguments as of `expected_loss`; `weights` are `PinWeights`, which say what a pin costs.
+    """
+    blots = np.int64(0)
+    for point in range(1, 25):
+        if mine[point] == 1 and his[opponent_point(rules.opposite, point)] == 0:
+            blots |= np.int64(1) << (25 - opponent_point(rules.opposite, point))
+    if blots == 0:
+        return 0.0
+    movers = holes_of(his)
+    loss = 0.0
+    for die1 in range(1, 7):
+        for die2 in range(die1, 7):
+            hit = _hit_by(blots, ~closed & _BOARD, movers, 0, die1, die2)
+            dearest = 0.0
+            while hit != 0:
+                blot = opponent_point(rules.opposite, 25 - lowest_bit_index(hit))
+                cost = weights.held + weights.far * blot
+                cost += weights.mother if blot == MOTHER else 0.0
+                dearest = max(dearest, cost)
                 hit &= hit - 1
             loss += dearest * (1 if die1 == die2 else 2)
     return loss / _ROLLS

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, Rows, Scratch, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks
+from nardy_rl.rules.pins import PINNED, counts_of
 from nardy_rl.rules.record import KernelRules, Rules
 
 
@@ -21,7 +22,8 @@ class LegalAfterstates(NamedTuple):
         after: int8[M, 2, 26], each seen by the player who played (row 0).
         offsets: int64[B + 1].
         dice_used: int8[B], dice that every result of that roll uses; 0 is a pass, whose one
-            row is the position itself.
+            row is the position itself. A result that ends the game by the mother (RULES.md 4)
+            may use fewer.
     """
 
     after: NDArray[np.int8]
@@ -144,11 +146,12 @@ def legal_afterstates(
     >>> legal_afterstates(variant("backgammon"), start[None], [[3, 1]]).offsets
     array([ 0, 16])
     """
-    board = checked("points", points, 0, rules.checkers).astype(np.int8)
+    least = PINNED if rules.contact == "pin" else 0
+    board = checked("points", points, least, rules.checkers).astype(np.int8)
     if board.ndim != 3 or board.shape[1:] != (2, 26):
         raise ValueError(f"points has shape {board.shape}; int8[B, 2, 26] is needed")
     total = len(board)
-    if (board.sum(2, dtype=np.int64) != rules.checkers).any():
+    if (counts_of(board).sum(2, dtype=np.int64) != rules.checkers).any():
         raise ValueError(f"points must hold {rules.checkers} checkers a side")
     dice = checked("rolls", rolls, 1, 6).astype(np.int8)
     if dice.shape != (total, 2):
@@ -161,9 +164,12 @@ def legal_afterstates(
 
 
 def unpack_path(path: int, steps: int) -> list[tuple[int, int]]:
-    """The (source point, die) of each of the `steps` steps packed in a path, in order."""
+    """The (source point, die) of each of the `steps` steps packed in a path, in order.
+
+    Fewer where the path ends before: it ends the game by the mother.
+    """
     parts = [(path >> 8 * step) & 255 for step in range(steps)]
-    return [(25 - (part & 31), part >> 5) for part in parts]
+    return [(25 - (part & 31), part >> 5) for part in parts if part]
 
 
 def flag_bits(total: int, first_turn: ArrayLike | None) -> NDArray[np.uint8]:

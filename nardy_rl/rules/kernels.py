@@ -8,12 +8,15 @@ differences that four steps can make, the chance that any two results share a ke
 For doubles the steps of a play may be sorted, farthest checker first, without changing the
 result or becoming illegal, so one order is enough. That fails where a rule looks at the order:
 `prime_check=every_step`, `hit_run=no_hide` and, while the runner is on its way, `runner`; there
-every order is tried.
+every order is tried. So it is where a step can end the game by the mother (`rules.pins`): what
+ends it depends on which step comes first, and such a result is kept beside the longest ones,
+whatever dice it leaves.
+
+A checker that is pinned is in nobody's set of holes, but a bit of its own keeps its side from
+bearing off. Pins add nothing to the key: they follow from the mover's checkers.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,89 +26,43 @@ from nardy_rl.rules.board import ROW_WORDS, Bits, lowest_bit_index, opponent_poi
 from nardy_rl.rules.ladder import asked_rung, head_left
 from nardy_rl.rules.limits import (
     forbidden_prime,
-    forbidden_start_prime,
     head_quota,
     runner_of,
     runner_on_the_way,
     trapping_holes,
+    walls_fit,
 )
+from nardy_rl.rules.pins import MOTHER, PINNED
 from nardy_rl.rules.record import KernelRules
+from nardy_rl.rules.results import clear_table, insert, insert_ended
+from nardy_rl.rules.scoring import NOT_OVER, mother_score
+from nardy_rl.rules.scratch import (
+    MAX_AFTERSTATES,
+    Rows,
+    Scratch,
+    new_rows,
+    new_scratch,
+)
+
+__all__ = ["MAX_AFTERSTATES", "MAX_STEPS", "Rows", "Scratch", "generate", "new_rows", "new_scratch"]
 
 MAX_STEPS = 4
 """Steps of one decision: four of a double."""
 
-MAX_AFTERSTATES = 20_475
-"""Bound on the distinct results of one roll: multisets of four sources out of 24 and the bar."""
-
-TABLE_SIZE = 32_768
-SLOT_MASK = np.uint64(TABLE_SIZE - 1)
 
 _ALLOW = 0  # prime_rule
 _EVERY_STEP = 1  # prime_check
 _HIDE_ALLOWED, _NO_HIDE, _NO_CONTINUE = range(3)
 
 _BAR = np.int64(1)
-_OUTSIDE = np.int64((1 << 19) - 1)  # holes 0..18: bar and everything short of home
+_HELD = np.int64(1 << 30)  # not a hole: the mover has a pinned checker
+_OUTSIDE = np.int64((1 << 19) - 1) | _HELD  # holes 0..18: bar and everything short of home
 _HITTER = 32  # candidate bits from here on move the checker that hit (no_hide)
 
 _generator = np.random.Generator(np.random.PCG64(20_261_130))
 _CHECKER_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _HIT_KEYS = _generator.integers(1, 2**63, 32, dtype=np.uint64)
 _BASE_KEY = np.uint64(0x9E3779B97F4A7C15)
-
-_S20 = np.uint64(20)
-
-
-class Scratch(NamedTuple):
-    """Working memory of one thread; see `new_scratch`."""
-
-    board: NDArray[np.int8]  # [2, 26] checkers by point: the mover's, the opponent's
-    words: NDArray[np.int32]  # [ROW_WORDS] the same memory, to copy a row quickly
-    marks: NDArray[np.int8]  # [26] checkers by hole that hit this turn
-    table: NDArray[np.uint64]  # [TABLE_SIZE] keys seen, 0 empty
-    slots: NDArray[np.int32]  # [MAX_AFTERSTATES] used slots, in order
-    dice: NDArray[np.int64]  # [4] the die of each step, in the order being tried
-    cand: NDArray[np.int64]  # [5] candidate sources still to try, by depth
-    steps: NDArray[np.int64]  # [4, 4] by depth: source hole, die, hit (0/1), mover was a hitter
-    keys: NDArray[np.uint64]  # [5] key by depth
-    own: NDArray[np.int64]  # [5] own bitboard by depth
-    path: NDArray[np.int64]  # [5] steps so far, packed, by depth
-    head: NDArray[np.int64]  # [5] head moves left by depth
-    open_holes: NDArray[np.int64]  # [4] open, blots, enemy's front on his path, trapping
-
-
-class Rows(NamedTuple):
-    """Room for results; see `new_rows`."""
-
-    boards: NDArray[np.int8]  # [N, 2, 26]
-    words: NDArray[np.int32]  # [N, ROW_WORDS], the same memory: what `generate` writes
-    paths: NDArray[np.int64]  # [N]
-
-
-def new_rows(count: int) -> Rows:
-    """Uninitialised room for `count` results of `generate`."""
-    words = np.empty((count, ROW_WORDS), np.int32)
-    return Rows(words.view(np.int8).reshape(count, 2, 26), words, np.empty(count, np.int64))
-
-
-def new_scratch() -> Scratch:
-    """Working memory for one thread's calls of `generate`."""
-    words = np.zeros(ROW_WORDS, np.int32)
-    return Scratch(
-        words.view(np.int8).reshape(2, 26),
-        words,
-        np.zeros(26, np.int8),
-        np.zeros(TABLE_SIZE, np.uint64),
-        np.zeros(MAX_AFTERSTATES, np.int32),
-        np.zeros(4, np.int64),
-        np.zeros(5, np.int64),
-        np.zeros((4, 4), np.int64),
-        np.zeros(5, np.uint64),
-        np.zeros(5, np.int64),
-        np.zeros(5, np.int64),
-        np.zeros(5, np.int64),
-        np.zeros(4, np.int64),
-    )
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -150,6 +107,14 @@ def _restrain_hitters(
     return allowed
 
 
+@njit(nogil=True, cache=True)
+def _set_pin(rules: KernelRules, scratch: Scratch, hole: Bits) -> None:
+    """Make the lone enemy checker on an open hole pinned or free, as the mover stands there."""
+    if (scratch.open_holes[1] >> hole) & 1:
+        his = opponent_point(rules.opposite, 25 - hole)
+        scratch.board[1, his] = PINNED if scratch.board[0, 25 - hole] > 0 else 1
+
+
 @njit(nogil=True, cache=True, forceinline=True)
 def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits, die: int) -> None:
     """Play one step on the scratch board and fill depth + 1 of the stacks."""
@@ -183,6 +148,10 @@ def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits
             newly = hit and (rules.hit_run_zone == 1 or landing >= 19)
             scratch.marks[landing] += 1 if (hitter or newly) else 0
             hit += 2 if (hitter or newly) else 0
+    elif rules.pin and ((scratch.open_holes[1] >> hole | scratch.open_holes[1] >> landing) & 1):
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
+        hit = 4  # pins may have changed
     scratch.steps[depth, 0] = hole
     scratch.steps[depth, 1] = die
     scratch.steps[depth, 2] = hit
@@ -208,46 +177,9 @@ def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
         scratch.marks[hole] += scratch.steps[depth, 3]
         if hit & 2:
             scratch.marks[landing] -= 1
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _insert(
-    scratch: Scratch,
-    depth: int,
-    after: NDArray[np.int32],
-    paths: NDArray[np.int64],
-    row0: int,
-    count: int,
-) -> int:
-    """Add the scratch board to the results unless it is there; returns the new count."""
-    key = scratch.keys[depth]
-    slot = np.int64((key ^ (key >> _S20)) & SLOT_MASK)
-    while scratch.table[slot] != 0:
-        if scratch.table[slot] == key:
-            return count
-        slot = (slot + 1) & (TABLE_SIZE - 1)
-    scratch.table[slot] = key
-    scratch.slots[count] = slot
-    row = row0 + count
-    for i in range(ROW_WORDS):
-        after[row, i] = scratch.words[i]
-    paths[row] = scratch.path[depth]
-    return count + 1
-
-
-@njit(nogil=True, cache=True)
-def _walls_fit(rules: KernelRules, scratch: Scratch, own: Bits) -> bool:
-    """Whether a turn may end with the mover on `own` (RULES.md 4, start_prime, trapping_prime)."""
-    trapping = scratch.open_holes[3]
-    if trapping != 0 and own & trapping == trapping:
-        return False
-    return not forbidden_start_prime(rules, own)
-
-
-@njit(nogil=True, cache=True)
-def _clear_table(scratch: Scratch, count: int) -> None:
-    for i in range(count):
-        scratch.table[scratch.slots[i]] = 0
+    elif hit & 4:
+        _set_pin(rules, scratch, hole)
+        _set_pin(rules, scratch, landing)
 
 
 @njit(nogil=True, cache=True)
@@ -273,6 +205,8 @@ def _search(
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
     limited = rules.start_prime != 0 or rules.trapping_prime != 0
     front = scratch.open_holes[2]
+    may_end = scratch.ended[0] != 0
+    watched = check_steps or may_end
     depth = 0
     scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
     while True:
@@ -283,10 +217,18 @@ def _search(
             _make_step(rules, scratch, depth, candidate, dice[depth])
             depth += 1
             own = scratch.own[depth]
-            if check_steps and forbidden_prime(rules, own, front):
-                depth -= 1
-                _undo_step(rules, scratch, depth)
-                continue
+            if watched:
+                ended = may_end and mother_score(rules, scratch.board) != NOT_OVER
+                if ended:
+                    if depth > best:
+                        clear_table(scratch, count, scratch.ended[1])
+                        count = scratch.ended[1]
+                        best = depth
+                    count = insert_ended(scratch, depth, after, paths, row0, count)
+                if ended or (check_steps and forbidden_prime(rules, own, front)):
+                    depth -= 1
+                    _undo_step(rules, scratch, depth)
+                    continue
             if depth < limit and own != 0:
                 more = sources(rules, scratch, own, dice[depth], scratch.head[depth])
                 if sorted_steps:
@@ -304,13 +246,13 @@ def _search(
                 rules, scratch.own[depth], front
             )
             if limited:
-                fits = fits and _walls_fit(rules, scratch, scratch.own[depth])
+                fits = fits and walls_fit(rules, scratch.open_holes[3], scratch.own[depth])
             if fits:
                 if depth > best:
-                    _clear_table(scratch, count)
-                    count = 0
+                    clear_table(scratch, count, scratch.ended[1])
+                    count = scratch.ended[1]
                     best = depth
-                count = _insert(scratch, depth, after, paths, row0, count)
+                count = insert(scratch, depth, after, paths, row0, count)
         depth -= 1
         _undo_step(rules, scratch, depth)
 
@@ -328,7 +270,7 @@ def _prepare(
     own = np.int64(0)
     opened = np.int64(0)
     blots = np.int64(0)
-    closing = 2 if rules.hit else 1
+    closing = 2 if rules.hit or rules.pin else 1
     front = 0
     for point in range(26):
         scratch.board[0, point] = points[0, point]
@@ -345,6 +287,18 @@ def _prepare(
             blots |= np.int64(1) << (25 - point)
         if front == 0 and scratch.board[1, point] > 0:
             front = 25 - point
+    if rules.pin:
+        for point in range(1, 25):
+            his = scratch.board[1, opponent_point(rules.opposite, point)]
+            hole = np.int64(1) << (25 - point)
+            if scratch.board[0, point] == PINNED:
+                own |= _HELD
+                opened &= ~hole
+                blots &= ~hole
+            elif his == PINNED:
+                blots |= hole
+    scratch.ended[0] = rules.pin != 0 and abs(scratch.board[1, MOTHER]) == 1
+    scratch.ended[1] = 0
     scratch.open_holes[0] = opened
     scratch.open_holes[1] = blots
     scratch.open_holes[2] = front
@@ -385,6 +339,7 @@ def generate(
 
     Source: RULES.md 0, "A legal turn": results use as many dice as any result can; one die of a
     non-double is the larger where the larger can be used. RULES.md 3: one rung of a ladder.
+    RULES.md 4, mother: results that end the game by it may use fewer.
     """
     rung, repeats = asked_rung(rules, flags, pending, die1, die2)
     if repeats > 0:
@@ -399,7 +354,7 @@ def generate(
         in_order = double and rules.hit_run != _NO_HIDE
         if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
             in_order = False
-        if rules.runner and runner_on_the_way(scratch.own[0]):
+        if (rules.runner and runner_on_the_way(scratch.own[0])) or scratch.ended[0] != 0:
             in_order = False
         limit = MAX_STEPS if double else 2
         if repeats > 0:
@@ -416,7 +371,7 @@ def generate(
             count, best = _search(
                 rules, scratch, limit, in_order, after, paths, row0, count, best, keep_first
             )
-        _clear_table(scratch, count)
+        clear_table(scratch, count)
     if count == 0:
         for i in range(ROW_WORDS):
             after[row0, i] = scratch.words[i]

@@ -139,6 +139,17 @@ def forbidden_start_prime(rules: KernelRules, own: Bits) -> bool:
 
 
 @njit(nogil=True, cache=True)
+def walls_fit(rules: KernelRules, trapping: Bits, own: Bits) -> bool:
+    """Whether a turn may end with the mover on `own` (RULES.md 4, start_prime, trapping_prime).
+
+    `trapping`: see `trapping_holes`.
+    """
+    if trapping != 0 and own & trapping == trapping:
+        return False
+    return not forbidden_start_prime(rules, own)
+
+
+@njit(nogil=True, cache=True)
 def _count(bits: Bits) -> int:
     count = 0
     while bits:

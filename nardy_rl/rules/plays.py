@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nardy_rl.rules.batch import generate_batch, unpack_path
 from nardy_rl.rules.board import FIRST_TURN, opponent_point
 from nardy_rl.rules.ladder import follow
+from nardy_rl.rules.pins import PINNED
 from nardy_rl.rules.position import OFF, Position
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 
@@ -27,7 +28,7 @@ class Play:
         after: the result, still seen by the player who played; its `moved` says whether his
             turn is over.
         moves: ((from, to), ...) in the order played, own numbering; 25 the bar, 0 off.
-        hits: for each move, whether it hit.
+        hits: for each move, whether it hit, or pinned a checker that the play leaves pinned.
     """
 
     before: Position
@@ -88,9 +89,11 @@ class Plays(Sequence[Play]):
         for source, die in steps:
             landing = max(source - die, OFF)
             hit = False
-            if before.rules.contact == "hit" and landing != OFF:
+            if before.rules.contact != "block" and landing != OFF:
                 place = opponent_point(opposite, landing)
                 hit = bool(his[place] == 1)
+                if before.rules.contact == "pin":
+                    hit = hit and bool(after[1, place] == PINNED)
                 his[place] = 0 if hit else his[place]
             moves.append((source, landing))
             hits.append(hit)

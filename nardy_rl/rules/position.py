@@ -28,6 +28,7 @@ from nardy_rl.rules.board import (
 )
 from nardy_rl.rules.ladder import asked_rung, pending_possible, rung_of
 from nardy_rl.rules.limits import forbidden_prime, forbidden_start_prime
+from nardy_rl.rules.pins import PINNED, counts_of, impossible_counts, pinned_under_nobody
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 
@@ -55,6 +56,7 @@ class Status(enum.Flag):
     IMPOSSIBLE_PENDING = enum.auto()
     LEFT_BEFORE_RUNNER = enum.auto()
     OPPONENT_LEFT_BEFORE_RUNNER = enum.auto()
+    PINNED_UNDER_NOBODY = enum.auto()
 
 
 _STRUCTURAL = (
@@ -64,6 +66,7 @@ _STRUCTURAL = (
     | Status.SHARED_POINT
     | Status.BAR_WITHOUT_HITTING
     | Status.IMPOSSIBLE_PENDING
+    | Status.PINNED_UNDER_NOBODY
 )
 
 
@@ -87,7 +90,7 @@ class Position:
         rules: the variant.
         points: int8[2, 26], read-only; row 0 is the player whose view this is, row 1 the other
             in *his* numbering. Index 0 holds checkers borne off, 1..24 the points by distance
-            to go, 25 the bar.
+            to go, 25 the bar. A pinned checker is -1 (`rules.pins`).
         flags: bit 0 my first turn is still to come, bit 1 the opponent's is, bit 2 I started
             the game, bits 3 and 4 turns I have taken, 5 and 6 turns the opponent has. Only bits
             that the variant reads are ever set.
@@ -138,6 +141,8 @@ class Position:
     ) -> Position:
         """A position from {point: checkers} of each side, each in its own numbering, 25 the bar.
 
+        Where lone checkers are pinned, -1 is a pinned one.
+
         `first_turn` says whether my and the opponent's first turn is still to come, `started`
         whether I began the game; both are dropped where the variant does not read them.
 
@@ -146,8 +151,8 @@ class Position:
         """
         reasons: list[str] = []
         points = [
-            _counted("me", me, me_off, me_bar, rules.checkers, reasons),
-            _counted("opp", opp, opp_off, opp_bar, rules.checkers, reasons),
+            _counted("me", me, me_off, me_bar, rules, reasons),
+            _counted("opp", opp, opp_off, opp_bar, rules, reasons),
         ]
         if reasons:
             raise InvalidPosition("; ".join(reasons))
@@ -187,7 +192,8 @@ class Position:
     def pips(self) -> tuple[int, int]:
         """Pips still to go, mine and the opponent's; a checker on the bar has 25."""
         distance = np.arange(26)
-        mine, his = (int(self.points[side].astype(np.int64) @ distance) for side in (0, 1))
+        counts = counts_of(self.points).astype(np.int64)
+        mine, his = (int(counts[side] @ distance) for side in (0, 1))
         return mine, his
 
     def flip(self) -> Position:
@@ -268,9 +274,9 @@ class Position:
         """All reasons why no game of this variant can reach this position."""
         rules, points = self.rules, self.points
         found = Status.VALID
-        if points.min() < 0:
+        if points.min() < 0 and (rules.contact != "pin" or impossible_counts(points)):
             found |= Status.NEGATIVE_COUNT
-        totals = points.sum(1, dtype=np.int64)
+        totals = counts_of(points).sum(1, dtype=np.int64)
         if totals[0] != rules.checkers:
             found |= Status.WRONG_COUNT
         if totals[1] != rules.checkers:
@@ -293,6 +299,8 @@ class Position:
             sides = (0, 1) if not rules.ladder else (0,) if self.moved else (1,)
             if any(self.first_turn[side] and (points[side] != start[0]).any() for side in sides):
                 found |= Status.FIRST_TURN_ALREADY_PLAYED
+        if rules.contact == "pin" and pinned_under_nobody(points):
+            found |= Status.PINNED_UNDER_NOBODY
         if rules.prime_rule != "allow":
             if self._has_forbidden_prime(0):
                 found |= Status.FORBIDDEN_PRIME
@@ -355,7 +363,7 @@ class Position:
 
 
 def _counted(
-    name: str, side: Mapping[int, int], off: int, bar: int, most: int, reasons: list[str]
+    name: str, side: Mapping[int, int], off: int, bar: int, rules: Rules, reasons: list[str]
 ) -> list[int]:
     """One side as 26 counts; what is wrong with it is added to `reasons`."""
     counts = [0] * 26
@@ -367,7 +375,8 @@ def _counted(
             try:
                 at = whole_number(f"{name} point", place, lowest, BAR, InvalidPosition)
                 what = f"{name} checkers on {at}"
-                counts[at] += whole_number(what, count, 0, most, InvalidPosition)
+                least = PINNED if rules.contact == "pin" and OFF < at < BAR else 0
+                counts[at] += whole_number(what, count, least, rules.checkers, InvalidPosition)
             except InvalidPosition as error:
                 reasons.append(str(error))
     return counts

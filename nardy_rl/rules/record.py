@@ -45,6 +45,7 @@ class KernelRules(NamedTuple):
     checkers: int
     opposite: int
     hit: int
+    pin: int
     ladder: int
     head_rule: int
     head_exception: int
@@ -65,6 +66,7 @@ class KernelRules(NamedTuple):
     start_prime: int
     start_prime_points: int
     trapping_prime: int
+    mother: int
     flag_mask: int
 
 
@@ -92,6 +94,7 @@ OPTIONS: dict[str, OptionSpec] = {
     "start_prime": OptionSpec(("none", "own", "opponent", "both"), "RULES.md 4, start_prime"),
     "start_prime_points": OptionSpec(("5", "4"), "RULES.md 4, start_prime_points"),
     "trapping_prime": OptionSpec(("allow", "open"), "RULES.md 4, trapping_prime"),
+    "mother": OptionSpec(("none", "wins", "at_once"), "RULES.md 4, mother"),
 }
 """Every option there is. The first value is the neutral one, which a game without it has."""
 
@@ -102,6 +105,7 @@ _LADDER_OPTIONS = (*_LADDER_ONLY, *_BLOCK_ONLY, "koks", "opening_roll", "next_st
 _RUNNER_ONLY = ("runner", "start_prime", "start_prime_points", "trapping_prime")
 _RUNNER_OPTIONS = (*_RUNNER_ONLY, "koks", "opening_roll", "next_starter")
 _HIT_OPTIONS = ("hit_run", "hit_run_zone", "koks", "opening_roll", "next_starter")
+_PIN_OPTIONS = ("mother", "opening_roll", "next_starter")
 _KOKS_VALUES = {"block": ("none", "first_quarter", "none_home"), "hit": ("none", "backgammon")}
 
 
@@ -111,7 +115,8 @@ class Rules:
 
     `start` lists (point, checkers) in each player's own numbering, 24 the farthest from home.
     `direction` is "same" (both travel one way round, half a board apart) or "opposite".
-    `contact` is "block" (one checker closes a point) or "hit" (a lone checker goes to the bar).
+    `contact` is "block" (one checker closes a point), "hit" (a lone checker goes to the bar) or
+    "pin" (a lone checker is held under whoever lands on it, see `rules.pins`).
     With `ladder` doubles run on, rung by rung, up to 6-6 (only where `contact` is "block").
     With `runners` the options are those of fevga instead of long nardy's (only with "block").
     The other fields are the options of RULES.md sections 0 to 4; `options()` explains them.
@@ -143,6 +148,7 @@ class Rules:
     start_prime: str = "none"
     start_prime_points: str = "5"
     trapping_prime: str = "allow"
+    mother: str = "none"
 
     def __post_init__(self) -> None:
         for option in self.options():
@@ -163,6 +169,8 @@ class Rules:
             names = _LADDER_OPTIONS
         if self.runners:
             names = _RUNNER_OPTIONS
+        if self.contact == "pin":
+            names = _PIN_OPTIONS
         return tuple(
             Option(
                 name,
@@ -181,7 +189,9 @@ class Rules:
         (-2, -1, 1, 2)
         """
         wins = (1, 2) if self.koks == "none" else (1, 2, 3)
-        draw = () if self.last_roll == "none" else (0,)
+        draw: tuple[int, ...] = () if self.last_roll == "none" else (0,)
+        if self.contact == "pin" and self.mother != "at_once":
+            draw = (0,)  # both mothers pinned
         return (*(-score for score in reversed(wins)), *draw, *wins)
 
     @cached_property
@@ -205,7 +215,7 @@ class Rules:
 
     @property
     def draw_points(self) -> float:
-        """Points that a draw gives to each side (RULES.md 1, last_roll)."""
+        """Points that a draw gives to each side (RULES.md 1, last_roll); 0 of pinned mothers."""
         return {"none": 0.0, "draw_half": 0.5, "draw_one": 1.0}[self.last_roll]
 
     @cached_property
@@ -216,9 +226,10 @@ class Rules:
             checkers=self.checkers,
             opposite=int(self.direction == "opposite"),
             hit=int(self.contact == "hit"),
+            pin=int(self.contact == "pin"),
             ladder=int(self.ladder),
             flag_mask=self.flag_mask,
-            **{name: code[name] for name in KernelRules._fields[4:-1]},
+            **{name: code[name] for name in KernelRules._fields if name in code},
         )
 
 
@@ -268,6 +279,15 @@ _FEVGA = Rules(
     start_prime="own",
     trapping_prime="open",
 )
+_PLAKOTO = Rules(
+    name="plakoto",
+    checkers=15,
+    start=((24, 15),),
+    direction="opposite",
+    contact="pin",
+    mother="wins",
+    next_starter="winner",
+)
 
 _TAVLA: dict[str, object] = {"opening_roll": "reroll", "hit_run": "no_continue", "koks": "none"}
 _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
@@ -293,6 +313,7 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
     "tavla": (_BACKGAMMON, _TAVLA),
     "portes": (_BACKGAMMON, _TAVLA),
+    "plakoto": (_PLAKOTO, {}),
 }
 
 

@@ -82,6 +82,8 @@ def check_size(rules: Rules) -> None:
     """Raise `ConfigError` for a game too large to be solved, naming those that can be."""
     if rules.ladder:
         raise ConfigError(f"variant={rules.name}: ladder games are not solved")
+    if rules.contact == "pin":
+        raise ConfigError(f"variant={rules.name}: games with pins are not solved")
     count = count_positions(rules)
     if count > MAX_POSITIONS:
         small = [name for name in variants() if count_positions(variant(name)) <= MAX_POSITIONS]
