@@ -1,16 +1,22 @@
-"""What games are played for: the cube, matches, match equities and decisions of the cube."""
+"""What is played for: terms, the doubling cube, matches, and what a decision of the cube is worth."""
 
-from nardy_rl.cube.state import CENTRED, WORDS, Cube, MatchScore, may_double, points_of
-from nardy_rl.cube.terms import LONGEST_MATCH, Terms, terms
+from nardy_rl.cube.state import CubeGame, MatchScore, next_stake, points_won
+from nardy_rl.cube.table import EquityTable, equity_table
+from nardy_rl.cube.terms import TERMS, Terms, terms
+from nardy_rl.cube.values import CUBE_LIFE, CubeValues, Worth, cube_values
 
 __all__ = [
-    "CENTRED",
-    "LONGEST_MATCH",
-    "WORDS",
-    "Cube",
+    "CUBE_LIFE",
+    "TERMS",
+    "CubeGame",
+    "CubeValues",
+    "EquityTable",
     "MatchScore",
     "Terms",
-    "may_double",
-    "points_of",
+    "Worth",
+    "cube_values",
+    "equity_table",
+    "next_stake",
+    "points_won",
     "terms",
 ]

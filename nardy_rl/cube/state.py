@@ -1,8 +1,4 @@
-"""The cube of one game, and the score of a match, as values that events lead from one to the next.
-
-Seats are 0 and 1. Where a rule has to hold for thousands of games at once, it is a function of
-numbers or arrays alike (`may_double`, `points_of`), which the values here use too.
-"""
+"""The cube and the match as state machines: who may do what, and what a result scores."""
 
 from __future__ import annotations
 
@@ -14,178 +10,153 @@ import numpy as np
 from nardy_rl.cube.terms import Terms
 from nardy_rl.errors import IllegalPlay
 
-WORDS = ("double", "take", "pass", "beaver")
-"""What can be done with the cube. A beaver takes it, doubles again and keeps it."""
+CENTRE = -1
+"""The owner of a cube that nobody has been given yet."""
 
-CENTRED = -1
-"""The owner of a cube that nobody has: both may offer."""
+HIGHEST_STAKE = 1 << 20
+"""No cube is turned beyond this."""
+
+Numbers = Any
+"""A whole number, or an array of them."""
 
 
-def may_double(stake: Any, owner: Any, seat: Any, away: Any, has_cube: Any) -> Any:
-    """Whether a player may offer the cube before his roll, a truth value or an array of them.
+def next_stake(terms: Terms, stake: Numbers, offers: int = 1) -> Numbers:
+    """The stake after `offers` more accepted offers; ints or arrays of them.
+
+    >>> next_stake(Terms(cube="standard"), 2)
+    4
+    """
+    if terms.cube_progression == "arithmetic":
+        return stake + offers
+    return stake * 2**offers
+
+
+def points_won(terms: Terms, score: Numbers, stake: Numbers, turned: Numbers) -> Numbers:
+    """Points of a game that was played out, in the view of `score`.
 
     Args:
-        stake: of the game.
-        owner: seat of who took last; `CENTRED` at first.
-        seat: who is to roll.
-        away: points that he still needs for the match; 0 where there is none. A player whom the
-            stake as it is suffices may not raise it: his cube is dead.
-        has_cube: whether the game has a cube at all.
+        terms: what was played for.
+        score: what the rules say: 1, 2 or 3, negative where lost, 0 a draw; int or int[B].
+        stake: at the end.
+        turned: whether an offer was accepted in this game (Jacoby).
     """
-    return has_cube & ((owner == CENTRED) | (owner == seat)) & ((away == 0) | (stake < away))
-
-
-def points_of(terms: Terms, score: Any, stake: Any) -> Any:
-    """What a game played out scores, a number or an array: `score` of the rules at `stake`.
-
-    With Jacoby's rule the stake of 1 says that the cube was never turned.
-    """
-    single = (not terms.counts_mars) | (terms.jacoby & (stake == 1))
-    return np.where(single, np.sign(score), score) * stake
-
-
-@dataclass(frozen=True)
-class Cube:
-    """The cube of one game.
-
-    Attributes:
-        terms: what is played for.
-        away: points that each seat still needs; (0, 0) without a match.
-        crawford_game: whether this is the game of the match without a cube.
-        stake: what the game is about, 1 at first.
-        owner: seat of who took last; `CENTRED` at first.
-        offered: seat that waits for an answer to its double; None where nobody does.
-        passed: seat that passed, which ended the game; None while it goes on.
-
-    >>> from nardy_rl.cube.terms import terms
-    >>> cube = Cube(terms("backgammon_dave", cube_progression="arithmetic"))
-    >>> cube.after(0, "double").after(1, "take").after(1, "double").after(0, "take").stake
-    3
-    """
-
-    terms: Terms
-    away: tuple[int, int] = (0, 0)
-    crawford_game: bool = False
-    stake: int = 1
-    owner: int = CENTRED
-    offered: int | None = None
-    passed: int | None = None
-
-    @property
-    def has_cube(self) -> bool:
-        """Whether it is played with a cube at all."""
-        return self.terms.cube != "none" and not self.crawford_game
-
-    def words(self, seat: int) -> tuple[str, ...]:
-        """What `seat` may do with the cube now, being about to roll or asked for an answer."""
-        if self.passed is not None:
-            return ()
-        if self.offered is not None:
-            if seat == self.offered:
-                return ()
-            return WORDS[1:] if self.terms.beavers else WORDS[1:3]
-        away = self.away[seat]
-        return WORDS[:1] if may_double(self.stake, self.owner, seat, away, self.has_cube) else ()
-
-    def after(self, seat: int, word: str) -> Cube:
-        """The cube after one of `WORDS` by `seat`; whether it is his turn the caller knows.
-
-        Raises IllegalPlay for what the rules do not allow him now, saying why.
-        """
-        if word not in self.words(seat):
-            raise IllegalPlay(f"seat {seat}, {word}: {self._why_not(seat, word)}")
-        if word == "double":
-            return replace(self, offered=seat)
-        if word == "pass":
-            return replace(self, offered=None, passed=seat)
-        stake = self.terms.next_stake(self.stake)
-        if word == "beaver":
-            stake = self.terms.next_stake(stake)
-        return replace(self, offered=None, stake=stake, owner=seat)
-
-    def points(self, score: int) -> int:
-        """Points of seat 0 where the game ends as the rules score it for him.
-
-        Args:
-            score: of the rules; ignored where a double was passed, which loses the stake as it
-                was.
-        """
-        if self.passed is not None:
-            return self.stake if self.passed == 1 else -self.stake
-        return int(points_of(self.terms, score, self.stake))
-
-    def _why_not(self, seat: int, word: str) -> str:
-        if word not in WORDS:
-            return f"no such word; {', '.join(WORDS)}"
-        if self.passed is not None:
-            return "the game is over"
-        if self.terms.cube == "none":
-            return "the game has no cube (cube=none)"
-        if self.crawford_game:
-            return "the Crawford game has no cube"
-        if self.offered is not None:
-            if seat == self.offered:
-                return "the double waits for the other seat's answer"
-            if word == "beaver":
-                return "beavers are not allowed (beavers=false)"
-            return "a double is answered with take, pass or beaver"
-        if word != "double":
-            return "there is no double to answer"
-        if self.owner not in (CENTRED, seat):
-            return f"seat {self.owner} took last and alone may double"
-        return f"the stake of {self.stake} already wins him the match"
+    if terms.cube != "none" and not terms.mars_with_cube:
+        return np.sign(score) * stake
+    if terms.jacoby:
+        return np.where(turned, score, np.sign(score)) * stake
+    return score * stake
 
 
 @dataclass(frozen=True)
 class MatchScore:
-    """The score of a match between two of its games, or of games on their own.
+    """How a match stands before a game.
 
     Attributes:
-        terms: what is played for.
-        points: won by each seat so far.
-        crawford_played: whether the game without a cube has been.
-
-    >>> from nardy_rl.cube.terms import terms
-    >>> four_two = MatchScore(terms("backgammon", cube="standard", match_length=5), (4, 2))
-    >>> four_two.crawford_game, four_two.after(-1).crawford_game
-    (True, False)
+        terms: with a match length, or None for money.
+        score: points of seats 0 and 1.
+        crawford_played: whether the game without the cube lies behind.
     """
 
     terms: Terms
-    points: tuple[int, int] = (0, 0)
+    score: tuple[int, int] = (0, 0)
     crawford_played: bool = False
 
     @property
     def away(self) -> tuple[int, int]:
-        """Points that each seat still needs; (0, 0) without a match, and 0 for its winner."""
-        length = self.terms.match_length or 0
-        return max(length - self.points[0], 0), max(length - self.points[1], 0)
+        """Points that each seat still needs; (0, 0) for money."""
+        length = self.terms.match_length
+        if length is None:
+            return 0, 0
+        return max(length - self.score[0], 0), max(length - self.score[1], 0)
 
     @property
-    def over(self) -> bool:
-        """Whether the match is won; games on their own go on for ever."""
-        return self.terms.match_length is not None and 0 in self.away
+    def is_crawford(self) -> bool:
+        """Whether the next game is the one without the cube."""
+        return self.terms.crawford and 1 in self.away and not self.crawford_played
 
     @property
     def winner(self) -> int | None:
-        """Seat that won the match; None while it goes on."""
-        return self.away.index(0) if self.over else None
-
-    @property
-    def crawford_game(self) -> bool:
-        """Whether the next game is the one without a cube: the first at one point from the end."""
-        return self.terms.crawford and not self.crawford_played and 1 in self.away and not self.over
-
-    def cube(self) -> Cube:
-        """The cube of the next game."""
-        return Cube(self.terms, self.away, self.crawford_game)
+        """The seat that has won the match."""
+        length = self.terms.match_length
+        if length is None or max(self.score) < length:
+            return None
+        return 0 if self.score[0] >= length else 1
 
     def after(self, points: int) -> MatchScore:
-        """The score after a game that was worth `points` to seat 0; 0, a draw, scores nobody.
+        """After a game of `points` for seat 0, negative for seat 1, 0 for a draw.
 
-        Raises IllegalPlay where the match is over.
+        A drawn game without the cube was the game without the cube.
         """
-        if self.over:
-            raise IllegalPlay(f"the match is over: {self.points[0]} to {self.points[1]}")
-        won = (self.points[0] + max(points, 0), self.points[1] + max(-points, 0))
-        return MatchScore(self.terms, won, self.crawford_played or self.crawford_game)
+        score = (self.score[0] + max(points, 0), self.score[1] + max(-points, 0))
+        return MatchScore(self.terms, score, self.crawford_played or self.is_crawford)
+
+
+@dataclass(frozen=True)
+class CubeGame:
+    """The cube in one game.
+
+    Attributes:
+        terms: what is played for.
+        stake: what a single win is worth now.
+        owner: the seat that alone may double; `CENTRE`: both may.
+        offered: the seat whose offer waits for an answer; None: none does.
+        turned: whether an offer was accepted.
+        passed: the seat that refused: it has lost the stake.
+        crawford: this game has no cube.
+    """
+
+    terms: Terms
+    stake: int = 1
+    owner: int = CENTRE
+    offered: int | None = None
+    turned: bool = False
+    passed: int | None = None
+    crawford: bool = False
+
+    def may_double(self, seat: int) -> bool:
+        """Whether this seat may offer before its roll."""
+        free = self.terms.cube != "none" and not self.crawford and self.passed is None
+        low = self.stake < HIGHEST_STAKE
+        return free and low and self.offered is None and self.owner in (CENTRE, seat)
+
+    def may_beaver(self, seat: int) -> bool:
+        """Whether this seat may answer by doubling at once."""
+        return self.terms.beavers and self.offered == 1 - seat
+
+    def after(self, seat: int, event: str) -> CubeGame:
+        """After "double", "take", "pass" or "beaver" of this seat.
+
+        Raises:
+            IllegalPlay: it may not, saying why.
+        """
+        if event == "double":
+            if not self.may_double(seat):
+                raise IllegalPlay(f"seat {seat} may not double: {self._why_not(seat)}")
+            return replace(self, offered=seat)
+        if event not in ("take", "pass", "beaver"):
+            raise IllegalPlay(f"{event!r} is no event; there are: double, take, pass, beaver")
+        if self.offered != 1 - seat:
+            raise IllegalPlay(f"seat {seat} has no offer of the other seat to {event}")
+        if event == "pass":
+            return replace(self, offered=None, passed=seat)
+        if event == "beaver" and not self.may_beaver(seat):
+            raise IllegalPlay("beavers are not allowed (beavers=off)")
+        stake = next_stake(self.terms, self.stake, 2 if event == "beaver" else 1)
+        return replace(self, stake=stake, owner=seat, offered=None, turned=True)
+
+    def points(self, score: int = 0) -> int:
+        """Points for seat 0: of its `score` by the rules, or of a refusal."""
+        if self.passed is not None:
+            return self.stake if self.passed == 1 else -self.stake
+        return int(points_won(self.terms, score, self.stake, self.turned))
+
+    def _why_not(self, seat: int) -> str:
+        if self.terms.cube == "none":
+            return "the game has no cube (cube=none)"
+        if self.crawford:
+            return "the Crawford game has no cube"
+        if self.passed is not None:
+            return "the game is over"
+        if self.offered is not None:
+            return "an offer waits for its answer"
+        return "the other seat owns the cube" if self.owner == 1 - seat else "the stake is too high"

@@ -1,41 +1,41 @@
-"""What a game is played for: the cube, and the length of a match (RULES.md 2).
-
-Apart from `Rules`, because they decide nothing about a position: the net of a variant, which
-knows no cube, serves all of them.
-"""
+"""What a game is played for, apart from its rules: one net of a variant serves all terms."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 from nardy_rl.errors import ConfigError, whole_number
-from nardy_rl.rules.record import Option, variant
+from nardy_rl.rules.record import Option, OptionSpec, variant
 
-LONGEST_MATCH = 99
-"""Points; match equities are computed for every score up to it."""
+LONGEST_MATCH = 64
+"""Points of a match, at most: a table of match equities grows with the square."""
 
-CUBES = ("none", "standard", "dave")
-PROGRESSIONS = ("geometric", "arithmetic")
-_FLAGS = ("mars_with_cube", "jacoby", "crawford", "beavers")
-_TRUTH = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+TERMS: dict[str, OptionSpec] = {
+    "cube": OptionSpec(("none", "standard", "dave"), "RULES.md 2, cube"),
+    "cube_progression": OptionSpec(("geometric", "arithmetic"), "RULES.md 2, cube"),
+    "mars_with_cube": OptionSpec(("true", "false"), "RULES.md 2, cube"),
+    "jacoby": OptionSpec(("off", "on"), "RULES.md 2, jacoby"),
+    "crawford": OptionSpec(("off", "on"), "RULES.md 2, crawford"),
+    "beavers": OptionSpec(("off", "on"), "RULES.md 2, beavers"),
+    "match_length": OptionSpec(("none", f"1..{LONGEST_MATCH}"), "RULES.md 2, match_length"),
+}
+"""Every term there is, with its values and its source."""
+
+_PRESETS: dict[str, dict[str, object]] = {"backgammon_dave": {"cube": "dave"}}
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What is played for; two equal records pay alike.
+    """What is played for; `terms` fills in what follows from the rest.
 
     Attributes:
-        cube: `none`; `standard`; `dave`, which is the standard cube but for the progression and
-            `mars_with_cube`, whose defaults `terms` knows.
-        cube_progression: of the stakes, `geometric` 1, 2, 4, 8 .. or `arithmetic` 1, 2, 3, 4 ..
-        mars_with_cube: False, every win of a game or match that has a cube counts the stake
-            once, whether or not the cube was turned.
-        jacoby: a win counts once while the cube has not been turned. Only without a match.
-        crawford: when a player comes within one point of the match, one game has no cube.
-        beavers: who takes may double again at once and keeps the cube. Only without a match.
-        match_length: points of the match; None for games on their own ("money").
+        cube: "none", "standard" or "dave".
+        cube_progression: "geometric" (1, 2, 4 ..) or, only with dave, "arithmetic" (1, 2, 3 ..).
+        mars_with_cube: whether mars and koks multiply the stake where there is a cube.
+        jacoby: whether a win counts once until the cube has been turned; money only.
+        crawford: whether one game of a match is played without the cube.
+        beavers: whether a taker may double at once and keep the cube; money only.
+        match_length: points that win a match; None: single games for points ("money").
 
     Raises:
         ConfigError: a value that is not allowed, or two that do not go together.
@@ -50,141 +50,92 @@ class Terms:
     match_length: int | None = None
 
     def __post_init__(self) -> None:
-        _one_of("cube", self.cube, CUBES)
-        _one_of("cube_progression", self.cube_progression, PROGRESSIONS)
-        for name in _FLAGS:
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"{name}={getattr(self, name)!r} is not allowed; true, false")
+        for name in ("cube", "cube_progression"):
+            allowed = TERMS[name].allowed
+            if getattr(self, name) not in allowed:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)!r} is not allowed; "
+                    f"choose from {', '.join(allowed)}"
+                )
+        for name in ("mars_with_cube", "jacoby", "crawford", "beavers"):
+            if type(getattr(self, name)) is not bool:
+                raise ConfigError(f"{name}={getattr(self, name)!r} is not allowed; a bool")
         if self.match_length is not None:
             whole_number("match_length", self.match_length, 1, LONGEST_MATCH)
-        if self.cube == "standard" and self.cube_progression != "geometric":
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.cube_progression == "arithmetic" and self.cube != "dave":
             raise ConfigError(
-                f"cube_progression={self.cube_progression} is not allowed with cube=standard; "
-                "geometric (cube=dave has arithmetic)"
+                f"cube_progression=arithmetic is not allowed with cube={self.cube}; use cube=dave"
             )
-        for name in ("jacoby", "crawford", "beavers"):
-            if getattr(self, name) and self.cube == "none":
-                raise ConfigError(f"{name}=true needs a cube: cube=standard or cube=dave")
         for name in ("jacoby", "beavers"):
             if getattr(self, name) and self.match_length is not None:
-                raise ConfigError(f"{name}=true is not allowed with match_length; it is for money")
+                raise ConfigError(
+                    f"{name}=on is not allowed in a match; leave out {name} or match_length"
+                )
+        for name in ("jacoby", "beavers", "crawford"):
+            if getattr(self, name) and self.cube == "none":
+                raise ConfigError(f"{name}=on needs a cube; add cube=standard or cube=dave")
         if self.crawford and self.match_length is None:
-            raise ConfigError("crawford=true needs a match: match_length=N")
-
-    @property
-    def plain(self) -> bool:
-        """Whether games are played on their own and without a cube."""
-        return self.cube == "none" and self.match_length is None
-
-    @property
-    def counts_mars(self) -> bool:
-        """Whether a win can count more than the stake."""
-        return self.cube == "none" or self.mars_with_cube
+            raise ConfigError("crawford=on is for matches; add match_length=N")
 
     def options(self) -> tuple[Option, ...]:
-        """Every one of them, with value, allowed values and source.
-
-        >>> [option.value for option in terms("backgammon_dave").options()][:3]
-        ['dave', 'geometric', 'false']
-        """
-        flags = ("true", "false")
-        length = "none" if self.match_length is None else str(self.match_length)
-        return (
-            Option("cube", self.cube, CUBES, "RULES.md 2, cube"),
-            Option("cube_progression", self.cube_progression, PROGRESSIONS, "RULES.md 2, cube"),
-            Option("mars_with_cube", _word(self.mars_with_cube), flags, "RULES.md 2, cube"),
-            Option("jacoby", _word(self.jacoby), flags, "RULES.md 2, jacoby"),
-            Option("crawford", _word(self.crawford), flags, "RULES.md 2, crawford; on in matches"),
-            Option("beavers", _word(self.beavers), flags, "RULES.md 2, beavers"),
-            Option("match_length", length, ("none", f"1..{LONGEST_MATCH}"), "RULES.md 2"),
+        """All terms, each with its value, the values there are and the source."""
+        return tuple(
+            Option(f.name, _shown(f.name, getattr(self, f.name)), *TERMS[f.name])
+            for f in fields(self)
         )
 
-    def next_stake(self, stake: Any) -> Any:
-        """The stake after an accepted double of `stake`, a number or an array of them.
-
-        >>> terms("backgammon_dave", cube_progression="arithmetic").next_stake(2)
-        3
-        """
-        return stake + 1 if self.cube_progression == "arithmetic" else 2 * stake
-
     def __str__(self) -> str:
-        """In words, as tables of results say it.
-
-        >>> str(terms("backgammon", cube="standard", match_length=5))
-        'match to 5, cube=standard, crawford=true'
-        """
-        said = ["money" if self.match_length is None else f"match to {self.match_length}"]
-        shown = {option.name: option.value for option in self.options()}
-        said += [f"cube={self.cube}"]
-        if self.cube == "dave":
-            said += [f"{n}={shown[n]}" for n in ("cube_progression", "mars_with_cube")]
-        elif not self.mars_with_cube:
-            said += ["mars_with_cube=false"]
-        said += [f"{n}=true" for n in ("jacoby", "crawford", "beavers") if shown[n] == "true"]
-        return ", ".join(said)
+        """The terms that say something, as the command line takes them."""
+        plain = Terms()
+        return " ".join(
+            f"{f.name}={_shown(f.name, getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != getattr(plain, f.name)
+        )
 
 
-NAMES = tuple(Terms.__dataclass_fields__)
-"""The options that `terms` takes."""
+def terms(variant_name: str = "backgammon", **options: object) -> Terms:
+    """The terms of a variant, with options changed by keyword, as words or as values.
 
-_PRESETS: dict[str, dict[str, Any]] = {"backgammon_dave": {"cube": "dave"}}
-
-
-def terms(variant_name: str, **options: Any) -> Terms:
-    """What a variant is played for, with options changed by keyword.
-
-    Flags may be written as text (`on`, `false` ..), the match length as digits or `none`. What is
-    left out is the preset's; then `crawford` is on in matches with a cube, and `mars_with_cube`
-    off with the dave.
+    Left out, `crawford` is on in matches with a cube, and `mars_with_cube` off with dave.
 
     Raises:
-        ConfigError: an unknown variant, option or value, listing what there is.
+        ConfigError: an unknown variant, option or value.
 
-    >>> terms("backgammon", cube="standard", match_length=7).crawford
+    >>> terms("backgammon_dave", match_length=5).crawford
     True
     """
     variant(variant_name)
-    for name in options:
-        if name not in NAMES:
-            near = difflib.get_close_matches(name, NAMES, n=1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
-            raise ConfigError(
-                f"terms have no option {name!r}{meant}; there are: {', '.join(NAMES)}"
-            )
+    unknown = [name for name in options if name not in TERMS]
+    if unknown:
+        raise ConfigError(f"unknown term {unknown[0]!r}; there are: {', '.join(TERMS)}")
     given = {**_PRESETS.get(variant_name, {}), **options}
-    for name in _FLAGS:
-        if isinstance(given.get(name), str):
-            given[name] = _truth(name, given[name])
-    if isinstance(given.get("match_length"), str):
-        given["match_length"] = _length(given["match_length"])
-    cube, length = given.get("cube", "none"), given.get("match_length")
-    given.setdefault("crawford", length is not None and cube != "none")
-    given.setdefault("mars_with_cube", cube != "dave")
-    return Terms(**given)
+    read = {name: _read(name, value) for name, value in given.items()}
+    cube = read.get("cube", "none")
+    read.setdefault("mars_with_cube", cube != "dave")
+    read.setdefault("crawford", cube != "none" and read.get("match_length") is not None)
+    return Terms(**read)  # type: ignore[arg-type]
 
 
-def _word(flag: bool) -> str:
-    return "true" if flag else "false"
+def _read(name: str, value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if name in ("cube", "cube_progression"):
+        return value
+    if name == "match_length":
+        if value == "none":
+            return None
+        return int(value) if value.isascii() and value.isdigit() else value
+    words = {"on": True, "true": True, "off": False, "false": False}
+    if value.lower() not in words:
+        raise ConfigError(f"{name}={value!r} is not allowed; choose from on, off")
+    return words[value.lower()]
 
 
-def _truth(name: str, text: str) -> bool:
-    if text.lower() not in _TRUTH:
-        raise ConfigError(f"{name}={text!r} is not allowed; true, false")
-    return _TRUTH[text.lower()]
-
-
-def _length(text: str) -> int | None:
-    if text.lower() in ("none", "null"):
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise ConfigError(f"match_length={text!r} is not allowed; none or 1..{LONGEST_MATCH}")
-    return whole_number("match_length", int(text), 1, LONGEST_MATCH)
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        near = difflib.get_close_matches(str(value), allowed, n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        raise ConfigError(
-            f"{name}={value!r} is not allowed{meant}; choose from {', '.join(allowed)}"
-        )
+def _shown(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower() if name == "mars_with_cube" else ("on" if value else "off")
+    return "none" if value is None else str(value)
