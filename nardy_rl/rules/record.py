@@ -256,8 +256,6 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
         {"head_rule": "free", "ladder_repeats": "4", "ladder_from_turn": "4"},
     ),
     "backgammon": (_BACKGAMMON, {}),
-    # The same positions; what is played for differs, see `nardy_rl.cube`.
-    "backgammon_dave": (_BACKGAMMON, {}),
     "backgammon_dave": (_BACKGAMMON, {}),  # what is played for differs: `cube.terms`
     "nackgammon": (_BACKGAMMON, {"start": _NACKGAMMON_START}),
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
