@@ -33,11 +33,14 @@ class Worth(NamedTuple):
 
     Attributes:
         away: int64[B, 2], points that I and the opponent need; not read at money.
-        table: float64[N + 1, N + 1], my chance by points needed; None: money.
+        table: float64[N + 1, N + 1], my chance by points needed, or several of them [R, ..];
+            None: money.
+        which: int64[B], the table of each position, where there are several.
     """
 
     away: NDArray[np.int64]
     table: Floats | None = None
+    which: NDArray[np.int64] | None = None
 
     def of(self, points: NDArray[np.int64] | NDArray[np.float64]) -> Floats:
         """My value, float64[B], after winning points int64[B] (negative: losing)."""
@@ -45,7 +48,9 @@ class Worth(NamedTuple):
             return np.asarray(points, np.float64)
         mine = np.maximum(self.away[:, 0] - np.maximum(points, 0), 0).astype(np.int64)
         theirs = np.maximum(self.away[:, 1] + np.minimum(points, 0), 0).astype(np.int64)
-        return self.table[mine, theirs]
+        if self.which is not None:
+            return np.asarray(self.table[self.which, mine, theirs])
+        return np.asarray(self.table[mine, theirs])
 
 
 class CubeValues(NamedTuple):
