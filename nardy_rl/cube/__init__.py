@@ -1,4 +1,4 @@
-"""What is played for: terms, the doubling cube, matches, and what a decision of the cube is worth."""
+"""What is played for: terms, the cube, matches, and what a decision of the cube is worth."""
 
 from nardy_rl.cube.state import CubeGame, MatchScore, next_stake, points_won
 from nardy_rl.cube.table import EquityTable, equity_table
