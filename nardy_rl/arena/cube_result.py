@@ -63,9 +63,9 @@ class CubeResult:
             columns = [none, none, none, np.zeros((0, 2, 4), np.int64), none]
         paired = [c.reshape(-1, 2, *c.shape[1:]) for c in columns]
         whole = ~paired[4].astype(bool).any(1)
-        kept = [c[whole] for c in paired[:4]]
+        ahead, points, games, counts = (c[whole] for c in paired[:4])
         broken = int(paired[4].sum())
-        return cls(a, b, rules, terms, seed, asked, *kept, broken, seconds)
+        return cls(a, b, rules, terms, seed, asked, ahead, points, games, counts, broken, seconds)
 
     @property
     def won(self) -> float:
