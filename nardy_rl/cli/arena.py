@@ -21,7 +21,10 @@ from nardy_rl.cli.playing import (
 from nardy_rl.errors import ConfigError
 
 if typing.TYPE_CHECKING:
+    from rich.console import Console
+
     from nardy_rl.arena import MatchResult, SequentialTest
+    from nardy_rl.cube import Terms
     from nardy_rl.players import Player
     from nardy_rl.rules import Rules
     from nardy_rl.search import Valuer
@@ -54,6 +57,10 @@ settings and what they are by default:
                   mean stays, the error shrinks, each game takes some 10 times as long
   variant=NAME    the game; by default the one that a or b learned, long_nardy where neither did
   variant.options.X=Y   a house rule; `nardy-rl variants NAME` lists them
+  match_length=N  play matches to N points: games= then counts matches, 1000 by default
+  cube=standard   play with the cube, or cube=dave; also cube_progression, mars_with_cube, jacoby,
+                  crawford, beavers: `nardy-rl variants NAME` lists them. games= is 1000 by default
+  cube_life=0.68  of the nets' cube decisions: 0 a dead cube, 1 a live one
   seed=1          of the dice: the same seed repeats the match exactly
   ply_cap=2000    turns after which a game is broken off and not scored
   threads=0       processor threads, 0 for all there are; results do not depend on them
@@ -71,6 +78,7 @@ examples:
   nardy-rl arena a=RUN1 b=RUN2 games=100000 seed=7
   nardy-rl arena a=NEW b=OLD stop=0:0.05
   nardy-rl arena a=RUN1 b=RUN2 games=2000 luck=checkpoints/long_nardy
+  nardy-rl arena a=checkpoints/backgammon b=pips match_length=5 cube=standard
   nardy-rl arena a=pips b=random variant=backgammon variant.options.hit_run=no_hide
 """
 
@@ -98,7 +106,31 @@ def _error_rate(text: str) -> float:
     return rate
 
 
+_TERMS = (
+    "cube",
+    "cube_progression",
+    "mars_with_cube",
+    "jacoby",
+    "crawford",
+    "beavers",
+    "match_length",
+)
+
+
+def _cube_life(text: str) -> float:
+    """Read a share."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0.0 <= share <= 1.0:
+        raise ValueError("numbers 0..1")
+    return share
+
+
 SETTINGS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(_TERMS, str),
+    "cube_life": _cube_life,
     "a": str,
     "b": str,
     "games": words.whole(2, 10**9),
@@ -136,6 +168,7 @@ def run(given: list[str]) -> int:
     from rich.console import Console
 
     from nardy_rl.arena import print_results
+    from nardy_rl.cube import terms
     from nardy_rl.rules import set_threads
     from nardy_rl.train.stopping import StopSignals
 
@@ -143,6 +176,12 @@ def run(given: list[str]) -> int:
     rules = rules_for(settings, [(name, settings[name]) for name in named])
     set_threads(settings.get("threads", 0))
     a, b = (_player(side, settings, rules) for side in ("a", "b"))
+    played_for = terms(rules.name, **{n: settings[n] for n in _TERMS if n in settings})
+    with_cube = played_for.cube != "none" or played_for.match_length is not None
+    if with_cube:
+        _check_alone(settings)
+    elif "cube_life" in settings:
+        raise ConfigError("cube_life: there is no cube; add cube=standard or cube=dave")
     luck = _valuer(settings, rules) if settings.get("luck") else None
     test = _test(settings)
     console = Console()
@@ -151,6 +190,10 @@ def run(given: list[str]) -> int:
         computed = f", computed by {evaluator.name}" if evaluator is not None else ""
         console.print(f"{side}: {player.name}{computed}", **PLAIN)
     # What goes on is for stderr: the result alone is the output.
+    if with_cube:
+        with StopSignals() as signals:
+            _play_cube(settings, rules, played_for, (a, b), signals, console)
+        return INTERRUPTED if signals.wanted() else 0
     with StopSignals() as signals:
         result = _played(settings, rules, (a, b), test, luck, signals)
     shown = dataclasses.replace(
@@ -162,6 +205,46 @@ def run(given: list[str]) -> int:
     if test is not None:
         console.print(str(test), **PLAIN)
     return INTERRUPTED if signals.wanted() else 0
+
+
+def _check_alone(settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for what matches and the cube do not go together with."""
+    for name in ("luck", "stop"):
+        if name in settings:
+            raise ConfigError(f"{name} is for games without cube and match; leave out {name}")
+
+
+def _play_cube(
+    settings: Mapping[str, Any],
+    rules: Rules,
+    played_for: Terms,
+    players: tuple[Player, Player],
+    signals: StopSignals,
+    console: Console,
+) -> None:
+    """Play matches, or games with the cube, and print what they came to."""
+    from rich.console import Console
+
+    from nardy_rl.arena.cube_match import PLY_CAP, play_matches
+    from nardy_rl.cube import CUBE_LIFE
+
+    games = settings.get("games", 1000)
+    unit = "games" if played_for.match_length is None else "matches"
+    with progress_of(Console(stderr=True), games, unit) as progress:
+        result = play_matches(
+            rules,
+            played_for,
+            *players,
+            games,
+            seed=settings.get("seed", 1),
+            ply_cap=settings.get("ply_cap", PLY_CAP),
+            cube_life=settings.get("cube_life", CUBE_LIFE),
+            progress=progress,
+            should_stop=signals.wanted,
+        )
+    names = [p.name if len(p.name) <= SHORT else s for p, s in zip(players, "ab", strict=True)]
+    console.print(f"{described(rules)}, {played_for}, seed {result.seed}", **PLAIN)
+    console.print(str(dataclasses.replace(result, a=names[0], b=names[1])), **PLAIN)
 
 
 def _played(

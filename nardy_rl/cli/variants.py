@@ -17,6 +17,7 @@ def run(words: list[str]) -> int:
         return 0
     if len(words) > 1:
         raise ConfigError(f"variants takes one name, got {' '.join(words)!r}")
+    from nardy_rl.cube import terms
     from nardy_rl.rules.record import variant, variants
 
     if not words:
@@ -29,11 +30,16 @@ def run(words: list[str]) -> int:
     for option in rules.options():
         values = " | ".join(f"[{v}]" if v == option.value else v for v in option.allowed)
         print(f"  variant.options.{option.name:<20}{values:<64}{option.source}")
+    print("played for, with `nardy-rl arena` (crawford is on in matches with a cube):")
+    for term in terms(rules.name).options():
+        values = " | ".join(f"[{v}]" if v == term.value else v for v in term.allowed)
+        print(f"  {term.name:<32}{values:<64}{term.source}")
     return 0
 
 
 def _differs(name: str) -> str:
     """What tells the preset `name` from the game that it is a preset of."""
+    from nardy_rl.cube import terms
     from nardy_rl.rules.record import variant
 
     rules = variant(name)
@@ -54,4 +60,6 @@ def _differs(name: str) -> str:
     parts = [f"{k}={v}" for k, v in changed.items() if unchanged[k] != v]
     if rules.start != base.start:
         parts.append("start " + " ".join(f"{point}:{count}" for point, count in rules.start))
+    if not parts:
+        return f"{base.name}, played with {terms(name)}"
     return f"{base.name} with {', '.join(parts)}"

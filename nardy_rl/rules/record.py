@@ -309,6 +309,7 @@ _PRESETS: dict[str, tuple[Rules, dict[str, object]]] = {
     "fevga": (_FEVGA, {}),
     "moultezim": (_FEVGA, {"start_prime": "opponent"}),
     "backgammon": (_BACKGAMMON, {}),
+    "backgammon_dave": (_BACKGAMMON, {}),  # what is played for differs: `cube.terms`
     "nackgammon": (_BACKGAMMON, {"start": _NACKGAMMON_START}),
     "hypergammon": (_BACKGAMMON, {"checkers": 3, "start": ((24, 1), (23, 1), (22, 1))}),
     "tavla": (_BACKGAMMON, _TAVLA),
