@@ -126,10 +126,10 @@ def test_cube_events_and_results(words: list[tuple[int, str]], result: Result) -
     ("game", "said"),
     [
         (cube_game((0, "double"), (1, "take")), "it is the turn of seat 1"),
-        (cube_game((0, "take")), "there is no double of the other seat"),
+        (cube_game((0, "take")), "has no offer of the other seat"),
         (cube_game((1, "double")), "take, pass or beaver comes first"),
-        (cube_game((1, "double"), (1, "take")), "no double of the other seat to answer"),
-        (cube_game((1, "double"), (1, "double")), "a double is answered with"),
+        (cube_game((1, "double"), (1, "take")), "no offer of the other seat to take"),
+        (cube_game((1, "double"), (1, "double")), "an offer waits for its answer"),
         (cube_game((1, "double"), (0, "take"), terms=Terms()), "the game has no cube"),
         (
             cube_game((1, "double"), (0, "beaver"), terms=Terms(cube="standard")),
@@ -149,11 +149,39 @@ def test_events_that_do_not_fit(game: GameRecord, said: str) -> None:
         records.replay(game)
 
 
-def test_a_cube_whose_stakes_are_not_worked_out_here() -> None:
-    terms = Terms(cube="dave arithmetic", length=5)
-    game = cube_game((1, "double"), (0, "take"), terms=terms, result=Result(-3, "resigned"))
+@pytest.mark.parametrize(
+    ("terms", "score"),
+    [
+        (Terms(cube="dave", length=5), -4),
+        (Terms(cube="dave", mars_with_cube=False), -2),
+        (Terms(cube="dave arithmetic", length=5), -4),
+        (Terms(cube="standard", jacoby=True), -4),
+    ],
+)
+def test_the_rules_of_the_cube_work_out_the_stakes(terms: Terms, score: int) -> None:
+    words = (1, "double"), (0, "take")
+    game = cube_game(*words, terms=terms, result=Result(score, "resigned"))
     assert records.replay(game)[1].number == 2
-    assert json_lines.read(json_lines.write([game])) == (game,)
+    text = json_lines.write([game])
+    jsonschema.validate(json.loads(text), SCHEMA)
+    assert json_lines.read(text) == (game,)
+    with pytest.raises(InvalidText, match=r"score 5 .* does not fit"):
+        records.replay(replace(game, result=Result(5, "resigned")))
+
+
+def test_two_offers_of_an_arithmetic_cube_make_three() -> None:
+    game = cube_game((1, "double"), (0, "take"), terms=Terms(cube="dave arithmetic"))
+    events = (*game.events, CubeEvent(0, "double"), CubeEvent(1, "take"))
+    assert records.end_of(replace(game, events=events)).cube.stake == 3
+    again = (
+        *events,
+        Decision(0, (6, 5), "24/18 13/8"),
+        CubeEvent(1, "double"),
+        CubeEvent(0, "pass"),
+    )
+    assert records.end_of(replace(game, events=again)).cube.points() == -3
+    with pytest.raises(InvalidText, match="the other seat owns the cube"):
+        records.replay(replace(game, events=(*events[:3], *game.events[1:])))
 
 
 def test_words_of_a_result() -> None:

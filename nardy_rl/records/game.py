@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nardy_rl import cube
 from nardy_rl.errors import ConfigError, whole_number
 from nardy_rl.rules.record import Rules
 
@@ -17,7 +18,7 @@ CUBE_WORDS = ("double", "take", "pass", "beaver")
 """A beaver takes the cube, doubles it again and keeps it; the game goes on at once."""
 
 CUBES = ("none", "standard", "dave", "dave arithmetic")
-"""Kinds of cube (RULES.md 2); only of `none` and `standard` the stake is worked out here."""
+"""Kinds of cube (RULES.md 2)."""
 
 REASONS = ("played out", "passed cube", "resigned", "unfinished")
 
@@ -64,6 +65,7 @@ class Terms:
         crawford: whether the match has a game without the cube (RULES.md 2).
         jacoby: whether a win counts once only while the cube has not been turned.
         beavers: whether they are allowed.
+        mars_with_cube: whether mars and koks multiply the stake of a game with a cube.
     """
 
     length: int | None = None
@@ -71,13 +73,26 @@ class Terms:
     crawford: bool = False
     jacoby: bool = False
     beavers: bool = False
+    mars_with_cube: bool = True
 
     def __post_init__(self) -> None:
         if self.length is not None:
             whole_number("terms: length", self.length, 1, LONGEST_MATCH)
         _one_of("terms: cube", self.cube, CUBES)
-        for name in ("crawford", "jacoby", "beavers"):
+        for name in ("crawford", "jacoby", "beavers", "mars_with_cube"):
             _truth(f"terms: {name}", getattr(self, name))
+
+    def of_a_game(self) -> cube.Terms:
+        """What one game is played for, as `nardy_rl.cube` has it."""
+        kind, _, progression = self.cube.partition(" ")
+        turns = kind != "none"
+        return cube.Terms(
+            cube=kind,
+            cube_progression=progression or "geometric",
+            mars_with_cube=self.mars_with_cube,
+            jacoby=self.jacoby and turns,
+            beavers=self.beavers and turns,
+        )
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,18 @@
 """Records played by the rules: the positions they went through, and what is wrong with them.
 
 A record that replays is legal throughout: every play is one of `Position.plays`, made by whose
-turn it was, and the result is what the last position says. Of the cube only the order is looked
-at (an offer is answered before anything else) and the arithmetic of the standard one; who may
-offer when is for the rules of the cube.
+turn it was, every word about the cube is one that `nardy_rl.cube` allows there, and the result is
+what the last position and the stake say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from nardy_rl.cube import CubeGame
 from nardy_rl.errors import AmbiguousPlay, ConfigError, IllegalPlay, InvalidPosition, InvalidText
 from nardy_rl.notation import move_text, parse_play
-from nardy_rl.records.game import CubeEvent, Decision, Event, GameRecord, Result, Terms
+from nardy_rl.records.game import CubeEvent, Decision, GameRecord, Result
 from nardy_rl.rules import Outcome, Play, Position, Rules
 
 _WRONG_PLAY = (AmbiguousPlay, ConfigError, IllegalPlay, InvalidPosition, InvalidText, ValueError)
@@ -43,17 +42,12 @@ class End:
     Attributes:
         decisions: all of them.
         outcome: of seat 0, where play came to the end of the game.
-        passed: the seat that passed a cube.
-        stake: points that a single win counts now, as last accepted; None where the kind of
-            cube is not worked out here.
-        turned: whether a cube was accepted.
+        cube: what was done with it.
     """
 
     decisions: tuple[Replayed, ...]
     outcome: Outcome | None
-    passed: int | None
-    stake: int | None
-    turned: bool
+    cube: CubeGame
 
 
 def replay(record: GameRecord) -> tuple[Replayed, ...]:
@@ -63,7 +57,7 @@ def replay(record: GameRecord) -> tuple[Replayed, ...]:
         InvalidText: an event that is not possible, or a result that is not the one of the game;
             the message names the move and says what is allowed.
     """
-    end = end_of(record.rules, record.starter, record.events, record.terms)
+    end = end_of(record)
     _check_result(record, end)
     return end.decisions
 
@@ -78,10 +72,10 @@ def canonical(record: GameRecord) -> GameRecord:
     return replace(record, events=events)
 
 
-def end_of(rules: Rules, starter: int, events: Sequence[Event], terms: Terms) -> End:
-    """Play `events` from the start; errors as of `replay`, but for the result."""
-    table = _Table(rules, starter, terms)
-    for event in events:
+def end_of(record: GameRecord) -> End:
+    """Play the events from the start; errors as of `replay`, but for the result."""
+    table = _Table(record)
+    for event in record.events:
         if isinstance(event, CubeEvent):
             table.turn_cube(event)
         else:
@@ -107,24 +101,20 @@ def result_after(seat: int, play: Play) -> Result:
 class _Table:
     """A game as far as it has been replayed."""
 
-    def __init__(self, rules: Rules, starter: int, terms: Terms) -> None:
-        self.position = Position.start(rules)
-        self.seat = starter
-        self.terms = terms
+    def __init__(self, record: GameRecord) -> None:
+        self.position = Position.start(record.rules)
+        self.seat = record.starter
         self.decisions: list[Replayed] = []
         self.outcome: Outcome | None = None
-        self.passed: int | None = None
-        self.offered: int | None = None
-        self.stake: int | None = 1 if terms.cube in ("none", "standard") else None
-        self.turned = False
+        self.cube = CubeGame(record.terms.of_a_game(), crawford=record.crawford_game)
 
     def play(self, event: Decision) -> None:
         """Make a play."""
         where = self._where(f"seat {event.seat}, {event.roll[0]}-{event.roll[1]}")
         self._goes_on(where, event.seat)
-        if self.offered is not None:
+        if self.cube.offered is not None:
             raise InvalidText(
-                f"{where}: seat {self.offered} has doubled; take, pass or beaver comes first"
+                f"{where}: seat {self.cube.offered} has doubled; take, pass or beaver comes first"
             )
         rung = self.position.rung
         if rung is None and event.rung:
@@ -152,31 +142,20 @@ class _Table:
     def turn_cube(self, event: CubeEvent) -> None:
         """Offer the cube, or answer."""
         where = self._where(f"seat {event.seat}, {event.cube}", before=True)
-        if self.terms.cube == "none":
-            raise InvalidText(f"{where}: the game has no cube (terms: cube=none)")
         if event.cube == "double":
             self._goes_on(where, event.seat)
-            if self.offered is not None:
-                raise InvalidText(f"{where}: a double is answered with take, pass or beaver")
             if self.position.rung is not None:
                 raise InvalidText(f"{where}: a rung is to be played; a double comes before a roll")
-            self.offered = event.seat
-            return
-        if self.offered is None or event.seat == self.offered:
-            raise InvalidText(f"{where}: there is no double of the other seat to answer")
-        if event.cube == "beaver" and not self.terms.beavers:
-            raise InvalidText(f"{where}: beavers are not allowed (terms: beavers=false)")
-        self.offered = None
-        if event.cube == "pass":
-            self.passed = event.seat
-            return
-        self.turned = True
-        if self.stake is not None:
-            self.stake *= 4 if event.cube == "beaver" else 2
+            if not self.decisions:
+                raise InvalidText(f"{where}: nobody doubles before the first roll of a game")
+        try:
+            self.cube = self.cube.after(event.seat, event.cube)
+        except IllegalPlay as error:
+            raise InvalidText(f"{where}: {error}") from error
 
     def end(self) -> End:
         """What the game came to."""
-        return End(tuple(self.decisions), self.outcome, self.passed, self.stake, self.turned)
+        return End(tuple(self.decisions), self.outcome, self.cube)
 
     def _where(self, what: str, before: bool = False) -> str:
         return f"{'before ' if before else ''}move {len(self.decisions) + 1} ({what})"
@@ -185,7 +164,7 @@ class _Table:
         return roll[0] != roll[1] or self.position.rules.opening_roll != "use_opening_dice"
 
     def _goes_on(self, where: str, seat: int) -> None:
-        if self.outcome is not None or self.passed is not None:
+        if self.outcome is not None or self.cube.passed is not None:
             raise InvalidText(f"{where}: the game is over; nothing follows")
         if seat != self.seat:
             raise InvalidText(f"{where}: it is the turn of seat {self.seat}")
@@ -194,16 +173,14 @@ class _Table:
 def _check_result(record: GameRecord, end: End) -> None:
     """Compare the stated result with where the game led."""
     result = record.result
-    reason, allowed = _possible(record.rules, end, record.terms)
+    reason, allowed = _possible(record.rules, end)
     if result.reason not in reason:
         raise InvalidText(
             f"result: reason {result.reason!r} does not fit the moves; {' or '.join(reason)}"
         )
     if result.reason == "unfinished":
         allowed = (0,)
-    if result.reason == "resigned" and not allowed:
-        allowed = (result.score,) if result.score else (1, -1)
-    if allowed and result.score not in allowed:
+    if result.score not in allowed:
         raise InvalidText(
             f"result: score {result.score} (points of seat 0) does not fit the moves; "
             f"{' or '.join(map(str, allowed))}"
@@ -213,27 +190,21 @@ def _check_result(record: GameRecord, end: End) -> None:
         raise InvalidText(f"result: each {result.each:g} does not fit the moves; {drawn:g}")
 
 
-def _possible(rules: Rules, end: End, terms: Terms) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """(reasons, scores) that fit; no scores: any whose winner could be."""
-    if end.passed is not None:
-        if end.stake is None:
-            return ("passed cube",), ()
-        return ("passed cube",), (end.stake * (1 if end.passed == 1 else -1),)
+def _possible(rules: Rules, end: End) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """(reasons, scores) that fit."""
+    cube = end.cube
+    if cube.passed is not None:
+        return ("passed cube",), (cube.points(),)
     if end.outcome is None:
-        wins = [n for n in rules.outcomes if n] if end.stake is not None else []
-        return ("resigned", "unfinished"), tuple(n * (end.stake or 1) for n in wins)
-    if end.stake is None:
-        return ("played out",), ()
-    score = end.outcome.score
-    if terms.jacoby and not end.turned:
-        score = (score > 0) - (score < 0)
-    return ("played out",), (score * end.stake,)
+        wins = {cube.points(n): None for n in rules.outcomes if n}
+        return ("resigned", "unfinished"), tuple(wins)
+    return ("played out",), (cube.points(end.outcome.score),)
 
 
 def result_of(record: GameRecord, end: End, resigned: int = 0) -> Result:
     """The result that the moves have, with `resigned` points of seat 0 where they have none."""
-    reasons, allowed = _possible(record.rules, end, record.terms)
+    reasons, allowed = _possible(record.rules, end)
     if reasons[0] == "resigned":
         return Result(resigned, "resigned" if resigned else "unfinished")
     each = end.outcome.points_each if end.outcome is not None else 0.0
-    return Result(allowed[0] if allowed else resigned, reasons[0], each)
+    return Result(allowed[0], reasons[0], each)

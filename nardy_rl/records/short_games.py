@@ -143,7 +143,7 @@ def _record(told: Told, length: int | None, cube: str, flags: Mapping[str, bool]
             score=told.score,
             crawford_game=told.crawford_game,
         )
-        end = end_of(record.rules, record.starter, record.events, record.terms)
+        end = end_of(record)
         points = 0 if told.won is None else told.won[1] * (1 if told.won[0] == 0 else -1)
         result = result_of(record, end, resigned=points)
         if points and result.score != points:
