@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bench lint format clean
+.PHONY: help setup train test smoke bench lint format clean
 
 PYTHON ?= python3.11
 VENV   := .venv
@@ -42,6 +42,9 @@ train: $(READY) ## train by self-play, then play the baselines; overrides as in 
 
 test: lint ## all checks: ruff, mypy, import-linter, pytest with doctests
 	$(BIN)/python -m pytest $(PYTEST) $(ARGS)
+
+smoke: $(READY) ## a short training of every variant, each of which has to beat random
+	$(BIN)/python -m pytest $(PYTEST) -m smoke tests/test_smoke.py $(ARGS)
 
 bench: $(READY) ## speed of rules, self-play and training on this machine
 	@$(BIN)/nardy-rl bench $(QUOTED) $(ARGS)

@@ -13,6 +13,7 @@ from nardy_rl import cli
 from nardy_rl.cli import near, overrides
 from nardy_rl.cli import train as train_verb
 from nardy_rl.errors import ConfigError
+from nardy_rl.rules import variants
 
 SHIPPED = Path(__file__).parents[1] / "checkpoints" / "long_nardy"
 
@@ -138,6 +139,18 @@ def test_help_of_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"\n  {verb} " in overview
         assert cli.main([verb, "--help"]) == 0
         assert f"nardy-rl {verb}" in capsys.readouterr().out
+
+
+def test_variants_name_the_nets_that_are_shipped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["variants"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    nets = dict(zip((line.split()[0] for line in lines[::2]), lines[1::2], strict=True))
+    assert nets.keys() == set(variants())
+    assert nets["portes"].endswith("checkpoints/tavla")
+    assert nets["backgammon_dave"].endswith("checkpoints/backgammon")
+    assert nets["nackgammon"].endswith("checkpoints/nackgammon")
+    assert cli.main(["variants", "tavla"]) == 0
+    assert "80 hidden, 100,000 games; points a game" in capsys.readouterr().out
 
 
 def test_variants_lists_the_games_and_the_options(capsys: pytest.CaptureFixture[str]) -> None:

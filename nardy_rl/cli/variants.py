@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import typing
+from dataclasses import replace
+from pathlib import Path
+
+import nardy_rl
 from nardy_rl.errors import ConfigError
 
+if typing.TYPE_CHECKING:
+    from nardy_rl.rules import Rules
+
 HELP = """\
-usage: nardy-rl variants           the games there are
-       nardy-rl variants NAME      the options of one, as variant.options.X=.. takes them
+usage: nardy-rl variants           the games there are, and the trained nets that come with them
+       nardy-rl variants NAME      the options of one, as variant.options.X=.. takes them, its
+                                   sources, what it can be played for, and its nets
+
+The rules of each as we play them, with a picture: docs/variants/NAME.md.
 """
 
 
@@ -21,8 +33,11 @@ def run(words: list[str]) -> int:
     from nardy_rl.rules.record import variant, variants
 
     if not words:
+        nets = shipped_nets()
         for name in variants():
+            mine = ", ".join(_shown(path) for path in _serving(variant(name), nets))
             print(f"{name:<24}{_differs(name)}")
+            print(f"{'':<24}net: {mine or 'none shipped'}")
         return 0
     rules = variant(words[0].removeprefix("variant="))
     start = " ".join(f"{point}:{count}" for point, count in rules.start)
@@ -34,7 +49,43 @@ def run(words: list[str]) -> int:
     for term in terms(rules.name).options():
         values = " | ".join(f"[{v}]" if v == term.value else v for v in term.allowed)
         print(f"  {term.name:<32}{values:<64}{term.source}")
+    for path in _serving(rules, shipped_nets()):
+        print(f"net: {_shown(path)}, {_told(path)}")
     return 0
+
+
+def shipped_nets() -> dict[Path, Rules]:
+    """The checkpoints that come with the project, by their folder, and the game of each."""
+    from nardy_rl.rules.record import variant
+
+    found = {}
+    for card in sorted((Path(nardy_rl.__file__).parents[1] / "checkpoints").glob("*/card.json")):
+        game = json.loads(card.read_text(encoding="utf-8"))["variant"]
+        found[card.parent] = variant(game["name"], **game["options"])
+    return found
+
+
+def _serving(rules: Rules, nets: dict[Path, Rules]) -> list[Path]:
+    """The nets of a game that is played alike, whatever its name."""
+    return [path for path, game in nets.items() if replace(game, name=rules.name) == rules]
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _told(path: Path) -> str:
+    card = json.loads((path / "card.json").read_text(encoding="utf-8"))
+    hidden = "-".join(map(str, card["hidden"]))
+    measured = card.get("measured", {})
+    against = ", ".join(
+        f"{name} {measured[f'{name}/ppg']:+.3f} ± {1.96 * measured[f'{name}/ppg_se']:.3f}"
+        for name in ("random", "pips", "heuristic")
+        if f"{name}/ppg" in measured
+    )
+    return f"{hidden} hidden, {card['games']:,} games" + (
+        f"; points a game with 95 % error, against {against}" if against else ""
+    )
 
 
 def _differs(name: str) -> str:
