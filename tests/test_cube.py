@@ -262,7 +262,8 @@ class Slow:
 
     def match(self) -> tuple[list[int], MatchScore]:
         """Points of seat 0 in each game, and the score at the end."""
-        score, games, starter = MatchScore(self.terms), [], -1
+        games: list[int] = []
+        score, starter = MatchScore(self.terms), -1
         while score.winner is None and not (games and self.terms.match_length is None):
             number = self.first + len(games)
             if starter < 0 or self.rules.next_starter == "roll":
