@@ -1,17 +1,26 @@
-"""The cube and the score of a match, from the text of RULES.md 2."""
+"""The cube and the score of a match, from the text of RULES.md 2, and as the arena plays them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from nardy_rl.cube import CubeGame, MatchScore, Terms, terms
+from nardy_rl.arena.cube_match import play_matches
+from nardy_rl.cube import CubeGame, MatchScore, Terms, Worth, terms
 from nardy_rl.cube.state import CENTRE
 from nardy_rl.errors import ConfigError, IllegalPlay
-from nardy_rl.rules import variant
+from nardy_rl.inference import Decisions
+from nardy_rl.players import PipsPlayer
+from nardy_rl.players.cubing import BEAVER, PASS, TAKE, Situation
+from nardy_rl.rules import Position, Rules, variant
+from nardy_rl.rules.batch import generate_batch
+from nardy_rl.rules.dice import opening, roll_dice
+from nardy_rl.rules.ladder import states_after
 
 STANDARD = terms("backgammon", cube="standard")
 DAVE = terms("backgammon_dave")
@@ -203,3 +212,148 @@ def test_whatever_is_done_the_stake_grows_and_one_seat_has_the_cube(data: st.Dat
         if cube.passed is not None:
             assert abs(cube.points(3)) == cube.stake
             assert (cube.points() > 0) == (cube.passed == 1)
+
+
+class Whims:
+    """Doubles and answers by the position alone, without any sense; at the start if asked."""
+
+    def __init__(self, rules: Rules, who: int) -> None:
+        self.start, self.who = rules.start_points(), who
+
+    def _number(self, points: NDArray[np.int8], stake: int, most: int) -> int:
+        weights = np.arange(52).reshape(2, 26) ** 2 + self.who
+        return int((points.astype(np.int64) * weights).sum() + stake) % most
+
+    def doubles(self, situation: Situation) -> NDArray[np.bool_]:
+        pairs = zip(situation.points, situation.stake, strict=True)
+        return np.array(
+            [
+                self._number(points, int(stake), 9) == 0 or bool((points == self.start).all())
+                for points, stake in pairs
+            ],
+            bool,
+        )
+
+    def answers(self, situation: Situation) -> NDArray[np.int64]:
+        pairs = zip(situation.points, situation.stake, strict=True)
+        return np.array([self._number(points, int(stake), 5) % 3 for points, stake in pairs])
+
+
+def alone(position: Position, stake: int) -> Situation:
+    one = np.ones(1, np.int64)
+    return Situation(
+        position.points[None],
+        np.array([position.flags], np.uint8),
+        one * stake,
+        one * 0,
+        Worth(np.zeros((1, 2), np.int64)),
+    )
+
+
+class Slow:
+    """Matches one decision at a time, by `Position`, `CubeGame` and `MatchScore`."""
+
+    def __init__(self, rules: Rules, played_for: Terms, seed: int, pair: int, seat_of_a: int):
+        self.rules, self.terms, self.seed = rules, played_for, seed
+        self.first, self.seat_of_a = pair << 20, seat_of_a
+        self.player = PipsPlayer(rules)
+        self.whims = [Whims(rules, who) for who in ((0, 1) if seat_of_a == 0 else (1, 0))]
+        self.counts = np.zeros((2, 4), int)  # by player: doubles, takes, passes, beavers
+
+    def match(self) -> tuple[list[int], MatchScore]:
+        """Points of seat 0 in each game, and the score at the end."""
+        games: list[int] = []
+        score, starter = MatchScore(self.terms), -1
+        while score.winner is None and not (games and self.terms.match_length is None):
+            number = self.first + len(games)
+            if starter < 0 or self.rules.next_starter == "roll":
+                starter = int(opening(self.seed, number)[0])
+                known = False
+            else:
+                known = True
+            points = self.game(number, starter, known, score.is_crawford)
+            games.append(points)
+            score = score.after(points)
+            winner = starter if points == 0 else int(points < 0)
+            starter = winner if self.rules.next_starter == "winner" else 1 - starter
+        return games, score
+
+    def game(self, number: int, seat: int, known: bool, crawford: bool) -> int:
+        """Points of seat 0."""
+        cube = CubeGame(self.terms, crawford=crawford)
+        position, turn = Position.start(self.rules), 0
+        while True:
+            if turn > 0 and position.rung is None and cube.may_double(seat):
+                cube = self.ask(cube, position, seat)
+                if cube.passed is not None:
+                    return cube.points()
+            dice = roll_dice(self.seed, number, turn)
+            if turn == 0 and not known and self.rules.opening_roll == "use_opening_dice":
+                dice = opening(self.seed, number)[1:]
+            roll = (int(dice[0]), int(dice[1]))
+            roll = roll if position.rung is None else (position.rung[0],) * 2
+            after = position.plays(roll)[self.choice(position, roll)].after
+            outcome = after.outcome()
+            if outcome is not None:
+                return cube.points(outcome.score if seat == 0 else -outcome.score)
+            seat = 1 - seat if after.moved else seat
+            position, turn = after.for_mover(), turn + 1
+
+    def ask(self, cube: CubeGame, position: Position, seat: int) -> CubeGame:
+        if not self.whims[seat].doubles(alone(position, cube.stake))[0]:
+            return cube
+        answer = int(self.whims[1 - seat].answers(alone(position, cube.stake))[0])
+        event = {TAKE: "take", PASS: "pass", BEAVER: "beaver"}[answer]
+        event = "take" if event == "beaver" and not self.terms.beavers else event
+        places = {"take": 1, "pass": 2, "beaver": 3}
+        self.counts[int(seat != self.seat_of_a), 0] += 1
+        self.counts[int(1 - seat != self.seat_of_a), places[event]] += 1
+        return cube.after(seat, "double").after(1 - seat, event)
+
+    def choice(self, position: Position, roll: tuple[int, int]) -> int:
+        points, flags = position.points[None], np.array([position.flags], np.uint8)
+        pending, rolls = np.array([position.pending], np.uint8), np.array([roll], np.int8)
+        legal, _ = generate_batch(self.rules.kernel, points, flags, pending, rolls)
+        states = states_after(self.rules, flags, pending, rolls, legal.dice_used)
+        decisions = Decisions(points, *states, legal)
+        return int(self.player.choose(decisions, rolls, np.zeros(1, np.uint64))[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hypergammon", {"cube": "standard", "match_length": 9}),
+        ("hypergammon", {"cube": "standard", "match_length": 9, "crawford": False}),
+        ("hypergammon", {"cube": "dave", "cube_progression": "arithmetic", "match_length": 7}),
+        ("hypergammon", {"match_length": 5}),
+        ("hypergammon", {"cube": "standard", "jacoby": True, "beavers": True}),
+        ("long_nardy_3", {"cube": "standard", "match_length": 9}),
+        ("long_nardy_house", {"cube": "standard", "match_length": 3}),
+        ("mad_gyulbar", {"cube": "standard", "match_length": 3}),
+    ],
+)
+def test_the_arena_plays_matches_as_they_are_played_one_by_one(
+    name: str, options: dict[str, Any]
+) -> None:
+    rules, played_for = variant(name), terms(name, **options)
+    pairs = 3 if rules.checkers == 15 else 8
+    player = PipsPlayer(rules)
+    whims = (Whims(rules, 0), Whims(rules, 1))
+    found = play_matches(
+        rules, played_for, player, player, 2 * pairs, seed=5, cube_players=whims, block_pairs=2
+    )
+    for table in range(2 * pairs):
+        pair, seat_of_a = divmod(table, 2)
+        slow = Slow(rules, played_for, 5, pair, seat_of_a)
+        games, score = slow.match()
+        of_a = 1 - 2 * seat_of_a
+        at = (pair, seat_of_a)
+        assert found.games[at] == len(games)
+        assert found.points[at] == of_a * sum(games)
+        ahead = np.sign(score.score[0] - score.score[1])
+        assert found.ahead[at] == of_a * ahead
+        assert (found.counts[at] == slow.counts).all()
+    assert found.truncated == 0
+    if played_for.cube != "none":
+        assert (found.counts.sum((0, 1))[:, :3] > 0).all()
+    assert (found.counts[..., 3] > 0).any() == played_for.beavers
