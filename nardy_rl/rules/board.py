@@ -50,7 +50,7 @@ def opponent_point(opposite: int, point: Bits) -> Bits:
     return point + 12 if point <= 12 else point - 12
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def turn_flags(rules: KernelRules, flags: int) -> int:
     """The flag bits of the same position seen by the other player."""
     swapped = (flags & FIRST_TURN) << 1 | (flags & OPPONENT_FIRST_TURN) >> 1

@@ -81,7 +81,8 @@ def sources(rules: KernelRules, scratch: Scratch, own: Bits, die: int, head_left
             bits |= farthest
     if head_left <= 0:
         bits &= ~np.int64(2)
-    if rules.runner and scratch.board[0, 0] == 0 and runner_on_the_way(own):
+    passed = rules.runners is None or rules.runner == 0 or scratch.board[0, 0] > 0
+    if not passed and runner_on_the_way(own):
         bits &= runner_of(own)
     if rules.hit_run != _HIDE_ALLOWED:
         return np.int64(_restrain_hitters(rules, scratch, own, die, bits))
@@ -148,7 +149,9 @@ def _make_step(rules: KernelRules, scratch: Scratch, depth: int, candidate: Bits
             newly = hit and (rules.hit_run_zone == 1 or landing >= 19)
             scratch.marks[landing] += 1 if (hitter or newly) else 0
             hit += 2 if (hitter or newly) else 0
-    elif rules.pin and ((scratch.open_holes[1] >> hole | scratch.open_holes[1] >> landing) & 1):
+    if rules.pin is not None and (
+        (scratch.open_holes[1] >> hole | scratch.open_holes[1] >> landing) & 1
+    ):
         _set_pin(rules, scratch, hole)
         _set_pin(rules, scratch, landing)
         hit = 4  # pins may have changed
@@ -177,12 +180,12 @@ def _undo_step(rules: KernelRules, scratch: Scratch, depth: int) -> None:
         scratch.marks[hole] += scratch.steps[depth, 3]
         if hit & 2:
             scratch.marks[landing] -= 1
-    elif hit & 4:
+    if rules.pin is not None and hit & 4:
         _set_pin(rules, scratch, hole)
         _set_pin(rules, scratch, landing)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _search(
     rules: KernelRules,
     scratch: Scratch,
@@ -203,10 +206,12 @@ def _search(
     """
     dice = scratch.dice
     check_steps = rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP
-    limited = rules.start_prime != 0 or rules.trapping_prime != 0
+    limited = may_end = False
+    if rules.runners is not None:
+        limited = rules.start_prime != 0 or rules.trapping_prime != 0
+    if rules.pin is not None:
+        may_end = scratch.ended[0] != 0
     front = scratch.open_holes[2]
-    may_end = scratch.ended[0] != 0
-    watched = check_steps or may_end
     depth = 0
     scratch.cand[0] = sources(rules, scratch, scratch.own[0], dice[0], scratch.head[0])
     while True:
@@ -217,18 +222,18 @@ def _search(
             _make_step(rules, scratch, depth, candidate, dice[depth])
             depth += 1
             own = scratch.own[depth]
-            if watched:
-                ended = may_end and mother_score(rules, scratch.board) != NOT_OVER
-                if ended:
-                    if depth > best:
-                        clear_table(scratch, count, scratch.ended[1])
-                        count = scratch.ended[1]
-                        best = depth
-                    count = insert_ended(scratch, depth, after, paths, row0, count)
-                if ended or (check_steps and forbidden_prime(rules, own, front)):
-                    depth -= 1
-                    _undo_step(rules, scratch, depth)
-                    continue
+            stop = check_steps and forbidden_prime(rules, own, front)
+            if may_end and mother_score(rules, scratch.board) != NOT_OVER:
+                stop = True
+                if depth > best:
+                    clear_table(scratch, count, scratch.ended[1])
+                    count = scratch.ended[1]
+                    best = depth
+                count = insert_ended(scratch, depth, after, paths, row0, count)
+            if stop:
+                depth -= 1
+                _undo_step(rules, scratch, depth)
+                continue
             if depth < limit and own != 0:
                 more = sources(rules, scratch, own, dice[depth], scratch.head[depth])
                 if sorted_steps:
@@ -245,19 +250,22 @@ def _search(
             fits = rules.prime_rule == _ALLOW or not forbidden_prime(
                 rules, scratch.own[depth], front
             )
-            if limited:
+            if rules.runners is not None and limited:
                 fits = fits and walls_fit(rules, scratch.open_holes[3], scratch.own[depth])
             if fits:
                 if depth > best:
-                    clear_table(scratch, count, scratch.ended[1])
-                    count = scratch.ended[1]
+                    kept = 0
+                    if rules.pin is not None:
+                        kept = scratch.ended[1]
+                    clear_table(scratch, count, kept)
+                    count = kept
                     best = depth
                 count = insert(scratch, depth, after, paths, row0, count)
         depth -= 1
         _undo_step(rules, scratch, depth)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _prepare(
     rules: KernelRules,
     scratch: Scratch,
@@ -270,7 +278,7 @@ def _prepare(
     own = np.int64(0)
     opened = np.int64(0)
     blots = np.int64(0)
-    closing = 2 if rules.hit or rules.pin else 1
+    closing = 2 if rules.hit or rules.pin is not None else 1
     front = 0
     for point in range(26):
         scratch.board[0, point] = points[0, point]
@@ -287,7 +295,7 @@ def _prepare(
             blots |= np.int64(1) << (25 - point)
         if front == 0 and scratch.board[1, point] > 0:
             front = 25 - point
-    if rules.pin:
+    if rules.pin is not None:
         for point in range(1, 25):
             his = scratch.board[1, opponent_point(rules.opposite, point)]
             hole = np.int64(1) << (25 - point)
@@ -297,12 +305,13 @@ def _prepare(
                 blots &= ~hole
             elif his == PINNED:
                 blots |= hole
-    scratch.ended[0] = rules.pin != 0 and abs(scratch.board[1, MOTHER]) == 1
+        scratch.ended[0] = abs(scratch.board[1, MOTHER]) == 1
     scratch.ended[1] = 0
     scratch.open_holes[0] = opened
     scratch.open_holes[1] = blots
     scratch.open_holes[2] = front
-    scratch.open_holes[3] = trapping_holes(scratch.board[1]) if rules.trapping_prime else 0
+    if rules.runners is not None:
+        scratch.open_holes[3] = trapping_holes(scratch.board[1]) if rules.trapping_prime else 0
     scratch.own[0] = own
     scratch.keys[0] = _BASE_KEY
     scratch.path[0] = 0
@@ -354,7 +363,9 @@ def generate(
         in_order = double and rules.hit_run != _NO_HIDE
         if rules.prime_rule != _ALLOW and rules.prime_check == _EVERY_STEP:
             in_order = False
-        if (rules.runner and runner_on_the_way(scratch.own[0])) or scratch.ended[0] != 0:
+        if rules.runners is not None and rules.runner and runner_on_the_way(scratch.own[0]):
+            in_order = False
+        if rules.pin is not None and scratch.ended[0] != 0:
             in_order = False
         limit = MAX_STEPS if double else 2
         if repeats > 0:

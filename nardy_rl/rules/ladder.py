@@ -63,7 +63,7 @@ def rung_repeats(rules: KernelRules) -> int:
     return 2 + 2 * rules.ladder_repeats
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def asked_rung(
     rules: KernelRules, flags: Number, pending: Number, die1: Number, die2: Number
 ) -> tuple[Number, Number]:
@@ -76,7 +76,7 @@ def asked_rung(
     return np.int64(0), 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def head_left(rules: KernelRules, pending: Number) -> Number:
     """How many checkers may still leave the head where a rung is pending."""
     if rules.head_rule == _FREE:
@@ -85,7 +85,7 @@ def head_left(rules: KernelRules, pending: Number) -> Number:
     return head
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _turn_over(rules: KernelRules, flags: Number) -> Number:
     """The flags, still seen by the mover, once his turn is over."""
     flags = np.int64(flags) & ~FIRST_TURN
@@ -94,7 +94,7 @@ def _turn_over(rules: KernelRules, flags: Number) -> Number:
     return flags
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def after_decision(
     rules: KernelRules, flags: Number, pending: Number, die1: Number, die2: Number, used: Number
 ) -> tuple[Number, Number]:
@@ -129,7 +129,7 @@ def after_decision(
     return _turn_over(rules, flags), 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def follow(
     rules: KernelRules,
     flags: Number,

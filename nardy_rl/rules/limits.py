@@ -37,7 +37,7 @@ _STARTS_OWN = _window_starts((1, 7), (13, 24))
 _SEAM = _window_starts((20, 24))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def forbidden_prime(rules: KernelRules, own: Bits, enemy_front: int) -> bool:
     """Whether the mover's checkers `own` (bitboard by hole) form a forbidden prime.
 
@@ -68,7 +68,7 @@ def forbidden_prime(rules: KernelRules, own: Bits, enemy_front: int) -> bool:
     return enemy_front < 7 or (starts >> (enemy_front - 5)) != 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def head_quota(rules: KernelRules, flags: int, die1: int, die2: int, opp: NDArray[np.int8]) -> int:
     """How many checkers may leave the head this turn (RULES.md 1, head_rule, head_exception)."""
     if rules.head_rule == _FREE:

@@ -40,12 +40,17 @@ class OptionSpec(NamedTuple):
 
 
 class KernelRules(NamedTuple):
-    """A `Rules` record as integers for the kernels; a code is the value's place in its spec."""
+    """A `Rules` record as integers for the kernels; a code is the value's place in its spec.
+
+    `pin` and `runners` are None where there are none: Numba compiles such records apart, and
+    what stands behind `is not None` costs the other games nothing.
+    """
 
     checkers: int
     opposite: int
     hit: int
-    pin: int
+    pin: int | None
+    runners: int | None
     ladder: int
     head_rule: int
     head_exception: int
@@ -226,7 +231,8 @@ class Rules:
             checkers=self.checkers,
             opposite=int(self.direction == "opposite"),
             hit=int(self.contact == "hit"),
-            pin=int(self.contact == "pin"),
+            pin=1 if self.contact == "pin" else None,
+            runners=1 if self.runners else None,
             ladder=int(self.ladder),
             flag_mask=self.flag_mask,
             **{name: code[name] for name in KernelRules._fields if name in code},

@@ -38,7 +38,7 @@ def _loss_size(rules: KernelRules, loser: NDArray[np.int8]) -> int:
     return 2
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def score_after(rules: KernelRules, points: NDArray[np.int8], flags: int) -> int:
     """The final score for the player who just moved, or `NOT_OVER`.
 
@@ -61,7 +61,7 @@ def score_after(rules: KernelRules, points: NDArray[np.int8], flags: int) -> int
         return _loss_size(rules, points[1])
     if opponent_done:
         return -_loss_size(rules, points[0])
-    if rules.pin:
+    if rules.pin is not None:
         return mother_score(rules, points)
     return NOT_OVER
 
