@@ -63,8 +63,8 @@ def test_answers() -> None:
     parse_play(start, (3, 1), answer(fibs(), RULES, valuer))  # raises where it is not legal
     assert answer(fibs(dice="0:0"), RULES, valuer) == "roll"
     assert answer(fibs(dice="0:0", doubled=1), RULES, valuer) == "take"
-    lost = "0:-15:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:15:0"
-    assert answer(fibs(lost, "0:0", 1), RULES, valuer) == "take"
+    won = "0:0:1:0:0:0:0:0:0:0:0:0:-15:0:0:0:0:0:0:0:0:0:0:0:0:0"
+    assert answer(fibs(won, "0:0", 1), RULES, valuer) == "take"
     lost = "0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:-1:15:0"
     assert answer(fibs(lost, "0:0", 1), RULES, valuer) == "drop"
 
