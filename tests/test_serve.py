@@ -119,3 +119,13 @@ def test_a_whole_game_against_gnubg(tmp_path: Path) -> None:
     assert "Error" not in done.stdout
     assert lines
     assert lines[0] >= 5
+
+
+def test_a_bad_line_is_told_so_and_the_talk_goes_on() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(("rubbish\n" + fibs(START.replace("5", "9")) + fibs(dice="0:0")).encode())
+        theirs.shutdown(socket.SHUT_WR)
+        assert converse(ours, RULES, make_valuer(NET, RULES)) == 3
+        replies = theirs.makefile().read().splitlines()
+    assert [reply.split(":")[0] for reply in replies] == ["Error", "Error", "roll"]

@@ -30,7 +30,7 @@ In gnubg then: set player 0 external localhost:1234
 settings and what they are by default:
   port=1234       to listen on
   host=127.0.0.1  address to listen on; gnubg's protocol has no passwords
-  games=backgammon  the variant that gnubg plays: backgammon or nackgammon
+  variant=backgammon  the game that gnubg plays: backgammon or nackgammon
   connections=0   end after so many connections, 0 for never
 
 It never doubles, and takes where the doubler's cubeless equity is at most half a point.
@@ -57,7 +57,8 @@ def parse_fibs(text: str, rules: Rules) -> FibsBoard:
     """
     from nardy_rl.rules import Position
 
-    fields = text.strip().split(":")
+    # gnubg ends a line with a newline and a NUL, which then begins the next one.
+    fields = text.strip("\0 \r\n").split(":")
     if fields[0] != "board" or len(fields) < _FIELDS:
         raise InvalidText(f"not a FIBS board: {text.strip()[:60]!r}")
     try:
@@ -98,14 +99,15 @@ def answer(text: str, rules: Rules, valuer: Valuer) -> str:
 def converse(connection: socket.socket, rules: Rules, valuer: Valuer) -> int:
     """Answer every line until gnubg hangs up; returns how many. Bad lines are told so."""
     count = 0
-    with connection, connection.makefile("rw", encoding="latin-1", newline="\n") as stream:
+    with connection, connection.makefile("r", encoding="latin-1", newline="\n") as stream:
         for line in stream:
+            if not line.strip("\0 \r\n"):
+                continue
             try:
                 reply = answer(line, rules, valuer)
             except ValueError as error:
                 reply = f"Error: {' '.join(str(error).split())}"
-            stream.write(reply + "\n")
-            stream.flush()
+            connection.sendall(f"{reply}\n".encode("latin-1", "replace"))
             count += 1
     return count
 
@@ -126,13 +128,13 @@ def run(arguments: list[str]) -> int:
             "player": str,
             "port": words.whole(0, 65535),
             "host": str,
-            "games": words.one_of("backgammon", "nackgammon"),
+            "variant": words.one_of("backgammon", "nackgammon"),
             "connections": words.whole(0),
         },
     )
     if "player" not in settings:
         raise ConfigError("player=... is missing; see `nardy-rl serve --help`")
-    rules = variant(settings.get("games", "backgammon"))
+    rules = variant(settings.get("variant", "backgammon"))
     with naming("player"):
         valuer = make_valuer(settings["player"], rules)
     console, left = Console(), settings.get("connections", 0)
