@@ -32,6 +32,7 @@ VERBS = {
     "analyse": "what each play of a roll is worth, or what a recorded game lost",
     "games": "files of games: list, convert, play and write down",
     "play": "play a game against any player, here in the terminal",
+    "serve": "let GNU Backgammon play against a player, over a socket",
     "solve": "exact values of small games, as a table on disk",
     "export": "write a net as a portable file",
     "bench": "measure the speed of rules, self-play and training here",
