@@ -89,11 +89,14 @@ def compare(name: str, *, games: int, turns: int, seed: tuple[int, ...]) -> Iter
             pending = np.where(thrown[0], rng.integers(1, 145, games), pending).astype(np.uint8)
             most = int(judged.ladder_from_turn) - 1
             taken = rng.integers(0, most + 1, (2, games))
-            turns = np.where(thrown[1], taken, np.minimum((flags >> 3 & 3, flags >> 5), most))
-            flags = (flags & 7 | turns[0] << 3 | turns[1] << 5).astype(np.uint8)
+            counted = np.minimum((flags >> 3 & 3, flags >> 5), most)
+            mine, his = np.where(thrown[1], taken, counted)
+            flags = (flags & 7 | mine << 3 | his << 5).astype(np.uint8)
         live = np.ones(games, bool)
         if judged.contact == "pin":  # a game of other options may be over by these
-            live = np.array([reference_outcome(judged, *b, True) is None for b in turn.points])
+            live = np.array(
+                [reference_outcome(judged, b[0], b[1], True) is None for b in turn.points]
+            )
         yield compare_batch(judged, turn.points[live], turn.rolls[live], flags[live], pending[live])
 
 
@@ -153,9 +156,17 @@ def compare_batch(
             if kernel_dice == dice:
                 at = int(rolls[game].sum() + kernel_dice) % len(rows)
                 kernel_next = follow(
-                    rules.kernel, flags[game], pending[game], *roll, dice, points[game], boards[at]
+                    rules.kernel,
+                    flags[game],
+                    pending[game],
+                    roll[0],
+                    roll[1],
+                    dice,
+                    points[game],
+                    boards[at],
                 )
-                agree = reference_outcome(rules, *rows[at], True) is not None or _same(
+                mine, his = rows[at]
+                agree = reference_outcome(rules, mine, his, True) is not None or _same(
                     rules,
                     kernel_next,
                     reference_next(rules, (me, opp), rows[at], state, roll, dice),

@@ -157,7 +157,9 @@ def test_rungs_have_each_a_byte_of_their_own() -> None:
 def test_a_game_that_ends_on_a_rung_hands_nothing_over() -> None:
     position = Position.from_points(MAD, me={1: 1}, opp={24: 15}, me_off=14)
     after = position.plays((1, 1))[0].after
-    assert after.outcome().score == 2
+    outcome = after.outcome()
+    assert outcome is not None
+    assert outcome.score == 2
     assert (after.pending, after.moved) == (0, True)
 
 
@@ -191,11 +193,13 @@ def test_a_game_stepped_is_the_game_played_by_hand(name: str) -> None:
     env = Env(rules, games=1, seed=5)
     position, mover, again = Position.start(rules), int(env.mover[0]), 0
     for ply in range(3000):
+        roll: tuple[int, int] | None = None
         if position.pending:
-            roll = None
+            assert position.rung is not None
             assert tuple(env.rolls[0]) == (position.rung[0],) * 2
         else:
-            roll = tuple(int(die) for die in roll_dice(5, 0, ply))
+            die1, die2 = roll_dice(5, 0, ply)
+            roll = int(die1), int(die2)
             assert tuple(env.rolls[0]) == roll
         legal = env.legal()
         pick = ply * 7 % len(legal.after)

@@ -77,7 +77,7 @@ def parse_fibs(text: str, rules: Rules) -> FibsBoard:
     dice = numbers[_DICE], numbers[_DICE + 1]
     if any(die not in range(7) for die in dice) or (dice[0] == 0) != (dice[1] == 0):
         raise InvalidText(f"a FIBS board with the dice {dice}")
-    position = Position.from_points(rules, mine, his, *off, *bars)
+    position = Position.from_points(rules, mine, his, off[0], off[1], bars[0], bars[1])
     return FibsBoard(position, dice if dice[0] else None, bool(numbers[_DOUBLED]))
 
 

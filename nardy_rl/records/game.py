@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nardy_rl import cube
+import nardy_rl.cube
 from nardy_rl.errors import ConfigError, whole_number
 from nardy_rl.rules.record import Rules
 
@@ -82,11 +82,11 @@ class Terms:
         for name in ("crawford", "jacoby", "beavers", "mars_with_cube"):
             _truth(f"terms: {name}", getattr(self, name))
 
-    def of_a_game(self) -> cube.Terms:
+    def of_a_game(self) -> nardy_rl.cube.Terms:
         """What one game is played for, as `nardy_rl.cube` has it."""
         kind, _, progression = self.cube.partition(" ")
         turns = kind != "none"
-        return cube.Terms(
+        return nardy_rl.cube.Terms(
             cube=kind,
             cube_progression=progression or "geometric",
             mars_with_cube=self.mars_with_cube,
