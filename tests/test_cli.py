@@ -81,6 +81,15 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["arena", "a=pips", "b=random", "seed=99999999999999999999"], "<= 9223372036854775807"),
         (["arena", "a=pips", "b=random", "games=1e30"], "<= 1000000000"),
         (["variants", "chess"], "unknown variant 'chess'"),
+        (
+            ["arena", "a=pips", "b=pips", "mars_with_cube=false"],
+            "mars_with_cube=false needs a cube",
+        ),
+        (["games", "some.jsonl", "to="], "to: is empty"),
+        (
+            ["train", "variant=mad_gyulbar", "train/targets=every_roll", "experiment=smoke"],
+            "targets.every_roll: True is not allowed; allowed: false with mad_gyulbar",
+        ),
     ],
 )
 def test_a_wrong_word_is_one_line_with_what_would_be_right(

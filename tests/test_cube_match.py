@@ -20,7 +20,7 @@ from nardy_rl.cube import (
     terms,
 )
 from nardy_rl.errors import ConfigError, IllegalPlay
-from nardy_rl.players import NetPlayer, PipsPlayer, make_player
+from nardy_rl.players import PipsPlayer, ValuerPlayer, make_player
 from nardy_rl.players.cubing import start_shares
 from nardy_rl.rules.record import variant
 
@@ -198,7 +198,8 @@ def test_a_cube_is_dead_where_its_owner_needs_no_more() -> None:
 def test_matches_against_oneself_are_even_and_a_net_beats_pips() -> None:
     rules = variant("backgammon")
     net = make_player("checkpoints/backgammon", rules)
-    assert isinstance(net, NetPlayer)
+    assert isinstance(net, ValuerPlayer)
+    assert net.evaluator is not None
     crawford_02 = equity_table(
         terms(cube="standard", match_length=3), rules.outcomes, start_shares(rules, net.evaluator)
     ).before[2, 1]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import socket
+import struct
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -129,3 +131,29 @@ def test_a_bad_line_is_told_so_and_the_talk_goes_on() -> None:
         assert converse(ours, RULES, make_valuer(NET, RULES)) == 3
         replies = theirs.makefile().read().splitlines()
     assert [reply.split(":")[0] for reply in replies] == ["Error", "Error", "roll"]
+
+
+def test_a_client_that_breaks_off_is_only_its_own_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    """One resets the connection in the middle of a line, the next one still gets its answer."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    assert main(["serve", f"player={NET}", "host=999.1.1.1"]) == 2
+    assert "host=999.1.1.1, port=1234: cannot listen" in capsys.readouterr().err
+    words = ["serve", f"player={NET}", f"port={port}", "connections=2"]
+    server = threading.Thread(target=main, args=(words,), daemon=True)
+    server.start()
+    for attempt in range(600):
+        try:
+            rude = socket.create_connection(("127.0.0.1", port))
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+            assert attempt < 599
+    rude.sendall(b"board:par")
+    rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    rude.close()
+    with socket.create_connection(("127.0.0.1", port)) as polite:
+        polite.sendall(b"\n")
+        assert polite.recv(100).startswith(b"Error:")
+    server.join(20)
+    assert not server.is_alive()

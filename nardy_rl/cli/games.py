@@ -100,6 +100,8 @@ def run(given: list[str]) -> int:
 
     from nardy_rl.records import check_writable, read_games, write_games
 
+    if settings.get("to") == "":
+        raise ConfigError("to: is empty; name a file that ends in .jsonl, .mat or .sgf")
     to, overwrite = settings.get("to"), settings.get("overwrite", False)
     if to:
         check_writable(to, overwrite=overwrite)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import typing
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nardy_rl.cli import words
@@ -100,9 +101,9 @@ def converse(connection: socket.socket, rules: Rules, valuer: Valuer) -> int:
     """Answer every line until gnubg hangs up; returns how many. Bad lines are told so."""
     count = 0
     with connection, connection.makefile("r", encoding="latin-1", newline="\n") as stream:
-        for line in stream:
-            if not line.strip("\0 \r\n"):
-                continue
+        for line in _lines(stream):
+            if not line.strip("\0\r"):
+                continue  # the NUL after the last line
             try:
                 reply = answer(line, rules, valuer)
             except ValueError as error:
@@ -110,6 +111,14 @@ def converse(connection: socket.socket, rules: Rules, valuer: Valuer) -> int:
             connection.sendall(f"{reply}\n".encode("latin-1", "replace"))
             count += 1
     return count
+
+
+def _lines(stream: Iterable[str]) -> Iterator[str]:
+    """The lines of a client, until it hangs up, in whatever way it does."""
+    try:
+        yield from stream
+    except OSError:
+        return
 
 
 def run(arguments: list[str]) -> int:
@@ -139,12 +148,23 @@ def run(arguments: list[str]) -> int:
         valuer = make_valuer(settings["player"], rules)
     console, left = Console(), settings.get("connections", 0)
     address = settings.get("host", "127.0.0.1"), settings.get("port", 1234)
-    with socket.create_server(address) as server:
+    try:
+        server = socket.create_server(address)
+    except OSError as error:
+        raise ConfigError(
+            f"host={address[0]}, port={address[1]}: cannot listen there "
+            f"({error.strerror or error}); name an address of this machine and a free port"
+        ) from error
+    with server:
         host, port = server.getsockname()[:2]
         console.print(f"{valuer.name} listens; in gnubg: set player 0 external {host}:{port}")
         while True:
             connection, _ = server.accept()
-            console.print(f"{converse(connection, rules, valuer)} decisions answered", **PLAIN)
+            try:
+                answered = f"{converse(connection, rules, valuer)} decisions answered"
+            except OSError as error:
+                answered = f"the client went away ({error.strerror or error})"
+            console.print(answered, **PLAIN)
             left -= 1
             if left == 0:
                 return 0

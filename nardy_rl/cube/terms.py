@@ -77,6 +77,8 @@ class Terms:
         for name in ("jacoby", "beavers", "crawford"):
             if getattr(self, name) and self.cube == "none":
                 raise ConfigError(f"{name}=on needs a cube; add cube=standard or cube=dave")
+        if not self.mars_with_cube and self.cube == "none":
+            raise ConfigError("mars_with_cube=false needs a cube; add cube=standard or cube=dave")
         if self.crawford and self.match_length is None:
             raise ConfigError("crawford=on is for matches; add match_length=N")
 

@@ -96,6 +96,8 @@ def text_of(file: Path) -> str:
     Raises:
         InvalidText: too large, or not UTF-8.
     """
+    if file.exists() and not file.is_file():
+        raise InvalidText(f"{file}: not a regular file; a file of games is needed")
     size = file.stat().st_size
     if size > MOST_BYTES:
         raise InvalidText(

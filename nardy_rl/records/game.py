@@ -89,7 +89,7 @@ class Terms:
         return nardy_rl.cube.Terms(
             cube=kind,
             cube_progression=progression or "geometric",
-            mars_with_cube=self.mars_with_cube,
+            mars_with_cube=self.mars_with_cube or not turns,
             jacoby=self.jacoby and turns,
             beavers=self.beavers and turns,
         )

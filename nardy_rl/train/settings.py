@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from nardy_rl.errors import ConfigError
+from nardy_rl.rules.record import variant
 from nardy_rl.train.checks import one_of, real, refuse, whole
 
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
@@ -326,6 +327,9 @@ class TrainSettings:
                     others = ", ".join(name for name in known if name != "kernel")
                     shown = list(self.net.hidden)
                     refuse(where, value, f"{others}; kernel needs one hidden layer, not {shown}")
+        if self.targets.every_roll and variant(self.variant.name, **self.variant.options).ladder:
+            name = self.variant.name
+            refuse("targets.every_roll", True, f"false with {name}, where rungs follow no roll")
         if self.learner.schedule != "constant" and self.horizon_games is None:
             refuse(
                 "learner.horizon_games",
