@@ -22,7 +22,7 @@ from nardy_rl.players import NetPlayer, PipsPlayer, RandomPlayer
 from nardy_rl.rules import variant
 from nardy_rl.selfplay import collect, collect_lockstep
 from nardy_rl.train.gradient import Batch, make_gradient
-from nardy_rl.train.loop import episode_targets
+from nardy_rl.train.labels import episode_targets
 rules = variant("long_nardy")
 encoding = Encoding.of(rules)
 net = ValueNet(encoding.size, (80,), rules.outcomes)

@@ -1,8 +1,6 @@
-"""The batched environment: many games stepped together, dice from a counter.
+"""The batched environment: many games stepped together, finished ones followed by the next.
 
-A `Tables` holds one game a row; `deal`, `advance` and the kernels built on them are what
-self-play, the arena and `Env` share. Seats 0 and 1 name the two players of a game; the position
-is always seen by the player to move.
+`nardy_rl.tables` is what it shares with self-play and the arena.
 """
 
 from __future__ import annotations
@@ -15,165 +13,25 @@ from numpy.typing import NDArray
 
 from nardy_rl.errors import ConfigError, whole_number
 from nardy_rl.rules.batch import LegalAfterstates, generate_batch
-from nardy_rl.rules.board import FIRST_TURN, OPPONENT_FIRST_TURN, STARTED
-from nardy_rl.rules.dice import (
-    PURPOSE_CHOICE,
-    opening,
-    random_word,
-    roll_dice,
-    uniform_index,
-)
+from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word, uniform_index
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
-from nardy_rl.rules.ladder import follow, rung_of
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
-from nardy_rl.rules.scoring import NOT_OVER, score_after
+from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.tables import (
+    TRUNCATED,
+    advance,
+    advance_range,
+    deal,
+    deal_range,
+    new_tables,
+    next_starter,
+)
 
-__all__ = ["ENV_VERSION", "Env", "Finished", "Tables", "advance", "deal", "new_tables"]
+__all__ = ["ENV_VERSION", "Env", "Finished"]
 
 ENV_VERSION = 1
 """Changes when the same seed deals other games."""
-
-TRUNCATED = 126
-"""Result of `advance_all` for a game that reached the ply cap: it has no score."""
-
-_NEXT_ALTERNATE, _NEXT_WINNER, _NEXT_ROLL = range(3)
-_USE_OPENING_DICE = 1
-
-
-class Tables(NamedTuple):
-    """Games in progress, one a row; the position is seen by the player to move.
-
-    Attributes:
-        points: int8[G, 2, 26].
-        flags, pending: uint8[G], see `Position`.
-        rolls: int8[G, 2], the dice to play now; where a rung is pending, its die twice.
-        mover: uint8[G], the seat to move.
-        starter: uint8[G], the seat that began.
-        game: int64[G], the counter that the dice are drawn from.
-        turn: int64[G], decisions taken so far.
-    """
-
-    points: NDArray[np.int8]
-    flags: NDArray[np.uint8]
-    pending: NDArray[np.uint8]
-    rolls: NDArray[np.int8]
-    mover: NDArray[np.uint8]
-    starter: NDArray[np.uint8]
-    game: NDArray[np.int64]
-    turn: NDArray[np.int64]
-
-
-def new_tables(count: int) -> Tables:
-    """Empty tables; `deal` starts a game on each."""
-    return Tables(
-        np.zeros((count, 2, 26), np.int8),
-        np.zeros(count, np.uint8),
-        np.zeros(count, np.uint8),
-        np.ones((count, 2), np.int8),
-        np.zeros(count, np.uint8),
-        np.zeros(count, np.uint8),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-    )
-
-
-@njit(nogil=True, cache=True)
-def deal(rules, start, seed, tables, t, game, starter):
-    """Set up game number `game` on table t.
-
-    `starter` is the seat that begins, or -1: the opening dice decide, and are played where
-    `opening_roll=use_opening_dice`. A starter who is known beforehand throws two dice
-    (RULES.md 0, Starting).
-    """
-    for i in range(26):
-        tables.points[t, 0, i] = start[0, i]
-        tables.points[t, 1, i] = start[1, i]
-    die1, die2 = roll_dice(seed, game, 0)
-    if starter < 0:
-        starter, first, second = opening(seed, game)
-        if rules.opening_roll == _USE_OPENING_DICE:
-            die1, die2 = first, second
-    tables.flags[t] = (FIRST_TURN | OPPONENT_FIRST_TURN | STARTED) & rules.flag_mask
-    tables.pending[t] = 0
-    tables.rolls[t, 0] = die1
-    tables.rolls[t, 1] = die2
-    tables.mover[t] = starter
-    tables.starter[t] = starter
-    tables.game[t] = game
-    tables.turn[t] = 0
-
-
-@njit(nogil=True, cache=True)
-def advance(rules, seed, tables, t, after, used, ply_cap):
-    """Play to `after` (int8[2, 26], seen by the mover) on table t, and throw dice that are due.
-
-    `used` are the steps that the play made: they decide what is left of a ladder. Returns the
-    score for the seat that moved, `NOT_OVER`, or `TRUNCATED` at the ply cap; a
-    finished table keeps its last position, seen by the seat that moved.
-    """
-    tables.turn[t] += 1
-    score = score_after(rules, after, tables.flags[t])
-    if score == NOT_OVER and tables.turn[t] >= ply_cap:
-        score = TRUNCATED
-    if score != NOT_OVER:
-        for i in range(26):
-            tables.points[t, 0, i] = after[0, i]
-            tables.points[t, 1, i] = after[1, i]
-        tables.flags[t] &= ~FIRST_TURN
-        tables.pending[t] = 0
-        return score
-    goes_on, flags, pending = follow(
-        rules,
-        tables.flags[t],
-        tables.pending[t],
-        tables.rolls[t, 0],
-        tables.rolls[t, 1],
-        used,
-        tables.points[t],
-        after,
-    )
-    mine = 0 if goes_on else 1
-    for i in range(26):
-        tables.points[t, mine, i] = after[0, i]
-        tables.points[t, 1 - mine, i] = after[1, i]
-    tables.flags[t] = flags
-    tables.pending[t] = pending
-    if not goes_on:
-        tables.mover[t] = 1 - tables.mover[t]
-    if pending > 0:
-        rung, _steps, _whose, _head = rung_of(pending)
-        tables.rolls[t, 0] = rung
-        tables.rolls[t, 1] = rung
-        return score
-    die1, die2 = roll_dice(seed, tables.game[t], tables.turn[t])
-    tables.rolls[t, 0] = die1
-    tables.rolls[t, 1] = die2
-    return score
-
-
-@njit(nogil=True, cache=True)
-def deal_range(low, high, rules, start, seed, tables, first_game):
-    """`deal` games first_game + t on tables low..high-1; their dice decide who starts."""
-    for t in range(low, high):
-        deal(rules, start, seed, tables, t, first_game + t, -1)
-
-
-@njit(nogil=True, cache=True)
-def advance_range(low, high, rules, seed, tables, rows, after, used, ply_cap, scores):
-    """`advance` tables low..high-1 to rows `rows[t]` of `after`, used[t] steps; scores int8[G]."""
-    for t in range(low, high):
-        scores[t] = advance(rules, seed, tables, t, after[rows[t]], used[t], ply_cap)
-
-
-@njit(nogil=True, cache=True)
-def _next_starter(rules, tables, t, score):
-    """Who begins the next game of the series on table t; -1: the dice decide."""
-    if rules.next_starter == _NEXT_ROLL:
-        return -1
-    if rules.next_starter == _NEXT_WINNER and score != 0 and score != TRUNCATED:
-        return tables.mover[t] if score > 0 else 1 - tables.mover[t]
-    return 1 - tables.starter[t]
 
 
 @njit(nogil=True, cache=True)
@@ -200,7 +58,7 @@ def _random_range(low, high, rules, scratch, start, seed, tables, room, turns, p
             if score != NOT_OVER:
                 tally[t, 0] += 1
                 tally[t, 1] += score == TRUNCATED
-                starter = _next_starter(rules, tables, t, score)
+                starter = next_starter(rules, tables, t, score)
                 deal(rules, start, seed, tables, t, tables.game[t] + games, starter)
 
 
@@ -335,7 +193,7 @@ class Env:
         )
         kernel = self.rules.kernel
         for t in ended:
-            starter = _next_starter(kernel, tables, t, scores[t])
+            starter = next_starter(kernel, tables, t, scores[t])
             game = tables.game[t] + len(tables.game)
             deal(kernel, self._start, self.seed, tables, t, game, starter)
         return finished

@@ -78,3 +78,55 @@ class ValueNet(nn.Module):
         probabilities = self.distribution(units)
         scores = torch.tensor(self.outcomes, dtype=probabilities.dtype, device=probabilities.device)
         return probabilities @ scores
+
+
+def can_grow(hidden: Sequence[int], wider: Sequence[int]) -> bool:
+    """Whether `grown` leads from layers `hidden` to layers `wider`; equal ones do.
+
+    >>> can_grow((80,), (256, 256)), can_grow((256, 256), (256,)), can_grow((80,), (80, 40))
+    (True, False, False)
+    """
+    if not hidden or len(wider) < len(hidden):
+        return tuple(hidden) == tuple(wider)
+    least = (*hidden, *(hidden[-1] for _ in range(len(wider) - len(hidden))))
+    return all(old <= new for old, new in zip(least, wider, strict=True))
+
+
+def grown(
+    net: ValueNet, hidden: Sequence[int], generator: torch.Generator | None = None
+) -> ValueNet:
+    """A larger net that says what `net` says (Chen, Goodfellow and Shlens 2016, Net2Net).
+
+    New units take in random weights and give out none: they change nothing yet, and learn from
+    the first update on. A new layer hands on what comes in (a ReLU leaves what is positive as it
+    is), and has its new units besides.
+
+    Args:
+        net: to be grown.
+        hidden: widths of the larger net, none below the old ones; more layers than before are
+            added after the last hidden one and must not be narrower.
+        generator: of the new weights; without one they are those of seed 0.
+
+    Raises:
+        ValueError: `hidden` is narrower or shallower.
+    """
+    if not can_grow(net.hidden, hidden):
+        raise ValueError(f"hidden: {list(net.hidden)} cannot grow to {list(hidden)}")
+    larger = ValueNet(net.inputs, hidden, net.outcomes, generator)
+    old = [layer for layer in net.layers if isinstance(layer, nn.Linear)]
+    new = [layer for layer in larger.layers if isinstance(layer, nn.Linear)]
+    handed_on = net.inputs  # units of the layer before that the old net had too
+    with torch.no_grad():
+        for place, layer in enumerate(new):
+            last = place == len(new) - 1
+            source = old[-1] if last else old[place] if place < len(old) - 1 else None
+            kept = net.hidden[-1] if source is None else source.out_features
+            layer.weight[:kept] = 0.0
+            layer.bias[:kept] = 0.0
+            if source is None:
+                layer.weight[:kept, :kept] = torch.eye(kept)
+            else:
+                layer.weight[:kept, :handed_on] = source.weight
+                layer.bias[:kept] = source.bias
+            handed_on = kept
+    return larger

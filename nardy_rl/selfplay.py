@@ -10,75 +10,32 @@ Every batch is a pure function of (rules, net, seed, first_game): threads do not
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.env import TRUNCATED, Tables, advance, deal, deal_range, new_tables
+from nardy_rl.episodes import Episodes, Record, episodes_of, new_record
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Decisions, Evaluator, KernelEvaluator
-from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
-from nardy_rl.rules.ladder import after_decision, states_after
+from nardy_rl.rules.ladder import after_decision
 from nardy_rl.rules.parallel import map_chunks, run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
+from nardy_rl.tables import advance, deal, deal_range, new_tables, play_turn, turn_of
 
-
-class Episodes(NamedTuple):
-    """Games back to back; game g owns positions offsets[g]:offsets[g + 1].
-
-    Attributes:
-        points: int8[N, 2, 26], the afterstates chosen, each seen by the player who moved.
-        flags, pending: uint8[N], in the same view; the player who moved may be to move again.
-        values: float32[N, K], the outcome distribution that the net gave the choice (exact,
-            one-hot, where it ended the game), the mover's view.
-        mover: uint8[N], the seat (0 or 1) that moved.
-        offsets: int64[G + 1].
-        score: int8[G], final score in the view of the last mover; 0 where truncated.
-        truncated: bool[G], stopped at the ply cap without a score.
-        candidates: rows that were evaluated to make these choices, in all.
-    """
-
-    points: NDArray[np.int8]
-    flags: NDArray[np.uint8]
-    pending: NDArray[np.uint8]
-    values: NDArray[np.float32]
-    mover: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-    score: NDArray[np.int8]
-    truncated: NDArray[np.bool_]
-    candidates: int
-
-
-class Record(NamedTuple):
-    """Where a chunk of games is written; see `Episodes`."""
-
-    points: NDArray[np.int8]
-    flags: NDArray[np.uint8]
-    pending: NDArray[np.uint8]
-    values: NDArray[np.float32]
-    mover: NDArray[np.uint8]
-
-
-def _new_record(rows: int, outcomes: int) -> Record:
-    return Record(
-        np.empty((rows, 2, 26), np.int8),
-        np.empty(rows, np.uint8),
-        np.empty(rows, np.uint8),
-        np.empty((rows, outcomes), np.float32),
-        np.empty(rows, np.uint8),
-    )
+AIMS = ("points", "wins")
+"""What is played for: the score, or winning alone, whatever it scores."""
 
 
 @njit(nogil=True, cache=True)
-def best_candidate(rules, boards, flags, low, high, scores, shares):
-    """Row of the highest equity among low..high-1, the first of equals.
+def best_candidate(rules, boards, flags, low, high, scores, worth, shares):
+    """Row of the highest expectation of `worth` among low..high-1, the first of equals.
 
-    A candidate that ends the game has its score for an equity, and its row of `shares`
-    (float32[M, K]) becomes one-hot. `scores` is float32[K], the outcome support.
+    `scores` is float32[K], the outcome support, and `worth` float32[K] what each outcome is worth
+    to the player: `scores` itself where points are played for. The row of `shares` (float32[M, K])
+    of a candidate that ends the game becomes one-hot.
     """
     best = low
     best_equity = np.float32(-1e30)
@@ -86,12 +43,10 @@ def best_candidate(rules, boards, flags, low, high, scores, shares):
         score = score_after(rules, boards[row], flags)
         equity = np.float32(0.0)
         if score != NOT_OVER:
-            equity = np.float32(score)
             for k in range(len(scores)):
-                shares[row, k] = np.float32(1.0) if scores[k] == equity else np.float32(0.0)
-        else:
-            for k in range(len(scores)):
-                equity += scores[k] * shares[row, k]
+                shares[row, k] = np.float32(1.0) if scores[k] == score else np.float32(0.0)
+        for k in range(len(scores)):
+            equity += worth[k] * shares[row, k]
         if equity > best_equity:
             best = row
             best_equity = equity
@@ -99,18 +54,31 @@ def best_candidate(rules, boards, flags, low, high, scores, shares):
 
 
 @njit(nogil=True, cache=True)
-def _choose_range(low, high, rules, boards, offsets, flags, scores, shares, chosen):
+def _choose_range(low, high, rules, boards, offsets, flags, scores, worth, shares, chosen):
     for b in range(low, high):
         chosen[b] = best_candidate(
-            rules, boards, flags[b], offsets[b], offsets[b + 1], scores, shares
+            rules, boards, flags[b], offsets[b], offsets[b + 1], scores, worth, shares
         )
 
 
-def choose(rules: Rules, decisions: Decisions, shares: NDArray[np.float32]) -> NDArray[np.int64]:
+def worth_of(rules: Rules, aim: str) -> NDArray[np.float32]:
+    """What each outcome is worth to who plays for `aim`, float32[K]: its points, or its sign.
+
+    >>> from nardy_rl.rules import variant
+    >>> worth_of(variant("backgammon"), "wins").tolist()
+    [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]
+    """
+    scores = np.array(rules.outcomes, np.float32)
+    return np.sign(scores) if aim == "wins" else scores
+
+
+def choose(
+    rules: Rules, decisions: Decisions, shares: NDArray[np.float32], aim: str = "points"
+) -> NDArray[np.int64]:
     """The row of the best candidate of each decision, int64[B], the first of equals.
 
     `shares` float32[M, K] are the candidates' outcome distributions; rows that end the game
-    are made exact in place.
+    are made exact in place. `aim` is one of `AIMS`.
     """
     chosen = np.empty(len(decisions.points), np.int64)
     run_chunks(
@@ -121,6 +89,7 @@ def choose(rules: Rules, decisions: Decisions, shares: NDArray[np.float32]) -> N
         decisions.legal.offsets,
         decisions.flags,
         np.array(rules.outcomes, np.float32),
+        worth_of(rules, aim),
         shares,
         chosen,
     )
@@ -142,6 +111,7 @@ def _play_games(
     enc,
     weights,
     scores,
+    worth,
     hidden,
     shares,
     record,
@@ -197,7 +167,7 @@ def _play_games(
                 hidden,
                 shares,
             )
-            best = best_candidate(rules, room.boards, flags, 0, count, scores, shares)
+            best = best_candidate(rules, room.boards, flags, 0, count, scores, worth, shares)
             for i in range(26):
                 record.points[rows, 0, i] = room.boards[best, 0, i]
                 record.points[rows, 1, i] = room.boards[best, 1, i]
@@ -225,6 +195,7 @@ def collect(
     seed: int = 0,
     first_game: int = 0,
     ply_cap: int = 1000,
+    aim: str = "points",
     should_stop: Callable[[], bool] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Episodes:
@@ -237,12 +208,13 @@ def collect(
         seed: of the dice.
         first_game: number of the first game.
         ply_cap: decisions after which a game is truncated.
+        aim: what both play for, one of `AIMS`.
         should_stop: asked now and then; True ends the batch with `SelfPlayStopped`.
         progress: told now and then how many games have ended.
     """
     if isinstance(evaluator, KernelEvaluator):
         return _collect_kernel(
-            rules, evaluator, games, seed, first_game, ply_cap, should_stop, progress
+            rules, evaluator, games, seed, first_game, ply_cap, aim, should_stop, progress
         )
     return collect_lockstep(
         rules,
@@ -251,6 +223,7 @@ def collect(
         seed=seed,
         first_game=first_game,
         ply_cap=ply_cap,
+        aim=aim,
         should_stop=should_stop,
         progress=progress,
     )
@@ -266,10 +239,11 @@ def _collect_kernel(
     seed: int,
     first_game: int,
     ply_cap: int,
+    aim: str,
     should_stop: Callable[[], bool] | None,
     progress: Callable[[int], None] | None,
 ) -> Episodes:
-    outcomes = np.array(rules.outcomes, np.float32)
+    outcomes, worth = np.array(rules.outcomes, np.float32), worth_of(rules, aim)
     lengths = np.zeros(games, np.int64)
     results = np.zeros(games, np.int8)
     stop = np.zeros(1, np.int64)
@@ -290,7 +264,7 @@ def _collect_kernel(
             if stop[0]:
                 break
             limit = min(high, low + _CHUNK_GAMES)
-            record = _new_record(ply_cap + 100 * (limit - low), len(outcomes))
+            record = new_record(ply_cap + 100 * (limit - low), len(outcomes))
             done, rows, evaluated = _play_games(
                 low,
                 limit,
@@ -305,6 +279,7 @@ def _collect_kernel(
                 evaluator.encoding,
                 evaluator.weights,
                 outcomes,
+                worth,
                 hidden,
                 shares,
                 record,
@@ -326,30 +301,7 @@ def _collect_kernel(
         raise SelfPlayStopped
     parts = [part for chunk_parts, _ in found for part in chunk_parts]
     joined = Record._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return _episodes(joined, lengths, results, sum(evaluated for _, evaluated in found))
-
-
-def _episodes(
-    record: Record, lengths: NDArray[np.int64], results: NDArray[np.int8], candidates: int
-) -> Episodes:
-    truncated = results == TRUNCATED
-    return Episodes(
-        record.points,
-        record.flags,
-        record.pending,
-        record.values,
-        record.mover,
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.where(truncated, 0, results).astype(np.int8),
-        truncated,
-        candidates,
-    )
-
-
-@njit(nogil=True, cache=True)
-def _advance_live(low, high, rules, seed, tables, live, rows, boards, used, ply_cap, results):
-    for i in range(low, high):
-        results[live[i]] = advance(rules, seed, tables, live[i], boards[rows[i]], used[i], ply_cap)
+    return episodes_of(joined, lengths, results, sum(evaluated for _, evaluated in found))
 
 
 def collect_lockstep(
@@ -360,13 +312,13 @@ def collect_lockstep(
     seed: int = 0,
     first_game: int = 0,
     ply_cap: int = 1000,
+    aim: str = "points",
     should_stop: Callable[[], bool] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Episodes:
     """`collect`, one decision of every game at a time, for any evaluator."""
-    kernel = rules.kernel
     tables = new_tables(games)
-    run_chunks(deal_range, games, kernel, rules.start_points(), seed, tables, first_game)
+    run_chunks(deal_range, games, rules.kernel, rules.start_points(), seed, tables, first_game)
     results = np.full(games, NOT_OVER, np.int8)
     live = np.arange(games)
     steps: list[tuple[NDArray[np.int64], Record]] = []
@@ -374,31 +326,19 @@ def collect_lockstep(
     while len(live):
         if should_stop is not None and should_stop():
             raise SelfPlayStopped
-        now = Tables._make(np.ascontiguousarray(array[live]) for array in tables)
-        legal, _ = generate_batch(kernel, now.points, now.flags, now.pending, now.rolls)
-        flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
-        decisions = Decisions(now.points, flags, pending, legal)
+        turn = turn_of(rules, tables, live)
+        decisions = Decisions(turn.now.points, turn.flags, turn.pending, turn.legal)
         shares = evaluator.distributions(decisions)
         candidates += len(shares)
-        rows = choose(rules, decisions, shares)
-        steps.append((live, Record(legal.after[rows], flags, pending, shares[rows], now.mover)))
-        run_chunks(
-            _advance_live,
-            len(live),
-            kernel,
-            seed,
-            tables,
-            live,
-            rows,
-            legal.after,
-            legal.dice_used,
-            ply_cap,
-            results,
-        )
+        rows = choose(rules, decisions, shares, aim)
+        mover = turn.now.mover.copy()
+        record = Record(turn.legal.after[rows], turn.flags, turn.pending, shares[rows], mover)
+        steps.append((live, record))
+        results[live] = play_turn(rules, seed, tables, turn, rows, ply_cap)
         live = live[results[live] == NOT_OVER]
         if progress is not None:
             progress(games - len(live))
     order = np.argsort(np.concatenate([at for at, _ in steps]), kind="stable")
     parts = zip(*(record for _, record in steps), strict=True)
     joined = Record._make(np.concatenate(arrays)[order] for arrays in parts)
-    return _episodes(joined, tables.turn.copy(), results, candidates)
+    return episodes_of(joined, tables.turn.copy(), results, candidates)

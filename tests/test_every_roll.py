@@ -9,12 +9,13 @@ import pytest
 
 from nardy_rl.bearoff import with_bearoff
 from nardy_rl.encoding import Encoding
+from nardy_rl.episodes import Episodes
 from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Evaluator, FloatEvaluator, KernelEvaluator
 from nardy_rl.rules import Rules, set_threads, variant
 from nardy_rl.search import ROLL_CHANCES, ROLLS, decisions_at, expected_shares, turned
-from nardy_rl.selfplay import Episodes, choose, collect
-from nardy_rl.train.loop import every_roll_targets
+from nardy_rl.selfplay import choose, collect
+from nardy_rl.train.labels import every_roll_targets
 from nardy_rl.train.settings import TrainSettings
 from tests.test_search import a_net, positions_of
 

@@ -11,10 +11,10 @@ import pytest
 from nardy_rl import cli
 from nardy_rl.arena import play_match
 from nardy_rl.arena.luck import opening_luck, roll_luck
-from nardy_rl.env import deal_range, new_tables
 from nardy_rl.players import PipsPlayer, RandomPlayer
 from nardy_rl.rules import Position, Rules, set_threads, variant
 from nardy_rl.rules.dice import PURPOSE_CHOICE, opening, random_word, roll_dice, uniform_index
+from nardy_rl.tables import deal_range, new_tables
 from tests.pip_values import PipValuer
 
 ALL_ROLLS = np.array(list(itertools.product(range(1, 7), repeat=2)), np.int8)

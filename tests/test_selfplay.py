@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from nardy_rl.encoding import Encoding
+from nardy_rl.episodes import Episodes
 from nardy_rl.inference import Decisions, FloatEvaluator, KernelEvaluator
 from nardy_rl.net import ValueNet
 from nardy_rl.rules import Position, get_threads, set_threads, variant, variants
 from nardy_rl.rules.dice import opening, roll_dice
-from nardy_rl.selfplay import Episodes, SelfPlayStopped, choose, collect, collect_lockstep
+from nardy_rl.selfplay import SelfPlayStopped, choose, collect, collect_lockstep
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nardy_rl.arena.cube_result import CubeResult
-from nardy_rl.arena.match import BLOCK_PAIRS, PLY_CAP, _check, _move
+from nardy_rl.arena.match import BLOCK_PAIRS, PLY_CAP, at_least, move_on
 from nardy_rl.cube import CUBE_LIFE, EquityTable, Terms, Worth, equity_table
 from nardy_rl.cube.state import HIGHEST_STAKE, next_stake, points_won
-from nardy_rl.env import TRUNCATED, Tables, _next_starter, deal, new_tables
 from nardy_rl.errors import ConfigError
 from nardy_rl.players.cubing import (
     BEAVER,
@@ -33,6 +32,7 @@ from nardy_rl.players.network import ValuerPlayer
 from nardy_rl.players.protocol import Player
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.tables import TRUNCATED, Tables, deal, new_tables, next_starter
 
 _GAMES_OF_A_MATCH = 1 << 20
 """Numbers of dice that a pair has for its games."""
@@ -103,7 +103,7 @@ def play_matches(
         ConfigError: a number out of range.
     """
     for name, value, least in (("games", matches, 2), ("seed", seed, 0), ("ply_cap", ply_cap, 1)):
-        _check(name, value, least)
+        at_least(name, value, least)
     if not 0.0 <= cube_life <= 1.0:
         raise ConfigError(f"cube_life={cube_life!r} is not allowed; numbers 0..1")
     started = time.perf_counter()
@@ -208,7 +208,7 @@ class _Block:
                 at = at[~self._turn_cube(who, at)]
                 if len(at):
                     player = self.players[who]
-                    results = _move(self.rules, player, self.tables, at, self.seed, self.ply_cap)
+                    results = move_on(self.rules, player, self.tables, at, self.seed, self.ply_cap)
                     over = results != NOT_OVER
                     self._played_out(at[over], results[over])
             if progress is not None:
@@ -333,4 +333,4 @@ def _deal(rules, start, seed, tables: Tables, at, games, starters):  # type: ign
 @njit(nogil=True, cache=True)
 def _starters(rules, tables, at, results, starters):  # type: ignore[no-untyped-def]
     for i in range(len(at)):
-        starters[i] = _next_starter(rules, tables, at[i], results[i])
+        starters[i] = next_starter(rules, tables, at[i], results[i])

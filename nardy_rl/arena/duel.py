@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from nardy_rl.bearoff import BearoffEvaluator
 from nardy_rl.bearoff.evaluator import exact_shares, is_home
-from nardy_rl.env import Tables, advance
 from nardy_rl.incremental import evaluate_candidates
 from nardy_rl.inference import Evaluator, KernelEvaluator
 from nardy_rl.players import Player, ValuerPlayer
@@ -25,6 +24,7 @@ from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
 from nardy_rl.selfplay import best_candidate
+from nardy_rl.tables import Tables, advance
 
 _TABLES = 512
 """Tables between two looks at `should_stop`."""
@@ -185,5 +185,5 @@ def _duel_range(
                 for row in range(count):
                     if is_home(room.boards[row, 0]) and is_home(room.boards[row, 1]):
                         exact_shares(rules, room.boards[row], flags, chances, columns, shares[row])
-            best = best_candidate(rules, room.boards, flags, 0, count, scores, shares)
+            best = best_candidate(rules, room.boards, flags, 0, count, scores, scores, shares)
             results[t] = advance(rules, seed, tables, t, room.boards[best], used, ply_cap)

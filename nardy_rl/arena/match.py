@@ -18,17 +18,15 @@ from numpy.typing import NDArray
 from nardy_rl.arena.duel import duel, kernels_of
 from nardy_rl.arena.luck import opening_luck, roll_luck
 from nardy_rl.arena.result import Games, MatchResult, match_result
-from nardy_rl.env import TRUNCATED, Tables, advance_range, deal, new_tables
 from nardy_rl.errors import ConfigError
 from nardy_rl.inference import Decisions
 from nardy_rl.players.protocol import Player
-from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
-from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
 from nardy_rl.search import Valuer
+from nardy_rl.tables import TRUNCATED, Tables, deal, new_tables, play_turn, turn_of
 
 PLY_CAP = 2000
 """Decisions after which a game is truncated: far beyond what any baseline needs to finish."""
@@ -78,11 +76,11 @@ def play_match(
         ConfigError: a number out of range.
         ValueError: a player chose a row that is not one of the decision's own.
     """
-    _check("games", games, 2)
-    _check("seed", seed, 0)
-    _check("ply_cap", ply_cap, 1)
-    _check("first_pair", first_pair, 0)
-    _check("block_pairs", block_pairs, 1)
+    at_least("games", games, 2)
+    at_least("seed", seed, 0)
+    at_least("ply_cap", ply_cap, 1)
+    at_least("first_pair", first_pair, 0)
+    at_least("block_pairs", block_pairs, 1)
     started = time.perf_counter()
     pairs = (games + 1) // 2
     blocks: list[Games] = []
@@ -124,9 +122,10 @@ def play_match(
     )
 
 
-def _check(name: str, value: int, at_least: int) -> None:
-    if not at_least <= value <= _MOST:
-        raise ConfigError(f"{name}: {value} is not allowed; allowed: whole numbers >= {at_least}")
+def at_least(name: str, value: int, least: int) -> None:
+    """Raise ConfigError unless `value` is from `least` to what 63 bits hold."""
+    if not least <= value <= _MOST:
+        raise ConfigError(f"{name}: {value} is not allowed; allowed: whole numbers >= {least}")
 
 
 def _play_block(
@@ -195,7 +194,7 @@ def _in_lockstep(
             lucks[live] += np.where(first_to_move, of_mover, -of_mover)
         for player, at in ((players[0], live[first_to_move]), (players[1], live[~first_to_move])):
             if len(at):
-                results[at] = _move(rules, player, tables, at, seed, ply_cap)
+                results[at] = move_on(rules, player, tables, at, seed, ply_cap)
         live = live[results[live] == NOT_OVER]
         progress(total - len(live))
     return results
@@ -218,7 +217,7 @@ def _luck(
     return luck
 
 
-def _move(
+def move_on(
     rules: Rules,
     player: Player,
     tables: Tables,
@@ -227,12 +226,11 @@ def _move(
     ply_cap: int,
 ) -> NDArray[np.int8]:
     """Let `player` move on the tables `at`; returns what `advance` says of each, int8."""
-    now = _tables_at(tables, at)
-    legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
+    turn = turn_of(rules, tables, at)
+    now, legal = turn.now, turn.legal
     keys = np.empty(len(at), np.uint64)
     run_chunks(_choice_keys, len(at), seed, now.game, now.turn, keys, min_chunk=1024)
-    flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
-    rows = player.choose(Decisions(now.points, flags, pending, legal), now.rolls, keys)
+    rows = player.choose(Decisions(now.points, turn.flags, turn.pending, legal), now.rolls, keys)
     foreign = (rows < legal.offsets[:-1]) | (rows >= legal.offsets[1:])
     if foreign.any():
         b = int(np.argmax(foreign))
@@ -240,27 +238,7 @@ def _move(
             f"player {player.name}: chose row {rows[b]} for decision {b}, "
             f"whose rows are {legal.offsets[b]}..{legal.offsets[b + 1] - 1}"
         )
-    scores = np.empty(len(at), np.int8)
-    run_chunks(
-        advance_range,
-        len(at),
-        rules.kernel,
-        seed,
-        now,
-        rows,
-        legal.after,
-        legal.dice_used,
-        ply_cap,
-        scores,
-    )
-    for name in Tables._fields:
-        getattr(tables, name)[at] = getattr(now, name)
-    return scores
-
-
-def _tables_at(tables: Tables, at: NDArray[np.int64]) -> Tables:
-    """Copies of the tables `at`."""
-    return Tables._make(array[at] for array in tables)
+    return play_turn(rules, seed, tables, turn, rows, ply_cap)
 
 
 @njit(nogil=True, cache=True)

@@ -8,18 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.env import TRUNCATED, Tables, advance_range, deal_range, new_tables
 from nardy_rl.errors import whole_number
 from nardy_rl.inference import Decisions
 from nardy_rl.players.protocol import Player
 from nardy_rl.records import GameRecord, Result, decision_of, result_after
 from nardy_rl.records.game import numbered
 from nardy_rl.rules import Play, Position, Rules
-from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word
-from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.tables import TRUNCATED, Tables, deal_range, new_tables, play_turn, turn_of
 
 PLY_CAP = 2000
 MOST_GAMES = 100_000
@@ -104,13 +102,12 @@ def _move(
     rules: Rules, player: Player, block: _Block, at: NDArray[np.int64], seed: int, ply_cap: int
 ) -> None:
     """Let `player` move on the tables `at`."""
-    now = Tables._make(array[at] for array in block.tables)
-    legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
-    flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
+    turn = turn_of(rules, block.tables, at)
+    now, legal = turn.now, turn.legal
     words = [
         random_word(seed, g, t, PURPOSE_CHOICE) for g, t in zip(now.game, now.turn, strict=True)
     ]
-    decisions = Decisions(now.points, flags, pending, legal)
+    decisions = Decisions(now.points, turn.flags, turn.pending, legal)
     rows = player.choose(decisions, now.rolls, np.array(words, np.uint64))
     for t, choice, state in zip(at, rows - legal.offsets[:-1], range(len(at)), strict=True):
         position = Position(
@@ -118,22 +115,7 @@ def _move(
         )
         die1, die2 = now.rolls[state].tolist()
         block.plays[t].append((int(now.mover[state]), position.plays((die1, die2))[int(choice)]))
-    scores = np.empty(len(at), np.int8)
-    run_chunks(
-        advance_range,
-        len(at),
-        rules.kernel,
-        seed,
-        now,
-        rows,
-        legal.after,
-        legal.dice_used,
-        ply_cap,
-        scores,
-    )
-    for name in Tables._fields:
-        getattr(block.tables, name)[at] = getattr(now, name)
-    block.results[at] = scores
+    block.results[at] = play_turn(rules, seed, block.tables, turn, rows, ply_cap)
 
 
 def _record(

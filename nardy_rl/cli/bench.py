@@ -19,8 +19,8 @@ from nardy_rl.cli.configs import compose
 from nardy_rl.cli.settings import settings_from
 
 if typing.TYPE_CHECKING:
+    from nardy_rl.episodes import Episodes
     from nardy_rl.rules.record import Rules
-    from nardy_rl.selfplay import Episodes
     from nardy_rl.train.settings import TrainSettings
 
 HELP = """\

@@ -12,6 +12,7 @@ from typing import Any
 from nardy_rl.errors import ConfigError
 
 if typing.TYPE_CHECKING:
+    from nardy_rl.train.recipe import Stage
     from nardy_rl.train.settings import TrainSettings
 
 SECTIONS = ("selfplay", "targets", "learner")
@@ -19,7 +20,7 @@ SECTIONS = ("selfplay", "targets", "learner")
 
 _BARE_SECTION = re.compile(rf"(?<![\w./])({'|'.join(SECTIONS)})\.")
 
-OF_THE_COMMAND = ("resume", "run_dir")
+OF_THE_COMMAND = ("resume", "run_dir", "recipe")
 """Keys of the config that say what to do with a run, and are no part of it."""
 
 
@@ -48,6 +49,67 @@ def settings_from(config: Mapping[str, Any]) -> TrainSettings:
         return TrainSettings.from_dict(whole_numbers(TrainSettings, values))
     except ConfigError as error:
         raise spelled(error) from error
+
+
+_SCALED = (
+    ("budget", "games"),
+    ("train", "targets", "lam_games"),
+    ("train", "learner", "warmup_games"),
+    ("train", "learner", "horizon_games"),
+    ("eval", "every_games"),
+)
+"""Settings counted in games of training, which `recipe.scale` multiplies."""
+
+
+def stages_from(config: Mapping[str, Any]) -> tuple[Stage, ...]:
+    """The stages of the config's recipe, each the config with its own settings; () for none.
+
+    Raises `ConfigError` naming the stage and the setting as the command line spells it.
+    """
+    from nardy_rl.train.checks import real
+    from nardy_rl.train.recipe import Stage, staged
+
+    recipe = config["recipe"]
+    if not recipe["stages"]:
+        return ()
+    real("recipe.scale", recipe["scale"], 0.0, 1000.0, above=True)
+    base = {key: value for key, value in config.items() if key != "recipe"}
+    stages = []
+    for name, changes in recipe["stages"].items():
+        where = f"recipe.stages.{name}"
+        if not isinstance(changes, Mapping) or not set(changes) <= set(_OF_A_STAGE):
+            raise ConfigError(
+                f"{where}: {changes!r} is not allowed; allowed: settings below "
+                f"{', '.join(_OF_A_STAGE)}"
+            )
+        merged = _merged(base, changes, where)
+        for path in _SCALED:
+            *sections, last = path
+            place = merged
+            for section in sections:
+                place = place[section]
+            if place[last]:
+                place[last] = max(1, round(float(place[last]) * float(recipe["scale"])))
+        try:
+            stages.append(Stage(str(name), settings_from(merged)))
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from error
+    return staged(stages)
+
+
+_OF_A_STAGE = ("net", "train", "budget", "eval", "checkpoint")
+
+
+def _merged(base: Mapping[str, Any], changes: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """`base` with `changes` laid over it, section by section."""
+    result = {k: dict(v) if isinstance(v, Mapping) else v for k, v in base.items()}
+    for name, value in changes.items():
+        if name not in result:
+            raise ConfigError(f"{where}.{name}: there is no such setting; {', '.join(result)}")
+        if isinstance(value, Mapping) and isinstance(result[name], Mapping):
+            value = _merged(result[name], value, f"{where}.{name}")
+        result[name] = value
+    return result
 
 
 def config_from(stored: Mapping[str, Any]) -> dict[str, Any]:

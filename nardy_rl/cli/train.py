@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import sys
@@ -14,17 +15,23 @@ from typing import Any
 from nardy_rl.cli import overrides
 from nardy_rl.cli.configs import TRAIN, compose, config_dir, flatten, groups
 from nardy_rl.cli.near import did_you_mean
-from nardy_rl.cli.settings import config_from, settings_from, spelled
+from nardy_rl.cli.settings import config_from, settings_from, spelled, stages_from
 from nardy_rl.errors import CheckpointError, ConfigError
 
 if typing.TYPE_CHECKING:
     from omegaconf import DictConfig
+    from rich.console import Console
 
     from nardy_rl.arena.ladder import Ladder
+    from nardy_rl.train.loop import TrainResult
+    from nardy_rl.train.recipe import Stage
     from nardy_rl.train.settings import TrainSettings
 
 RUNS = Path("runs")
 """Where runs go, in the folder that the command is given in."""
+
+MAY_CHANGE_IN_A_RECIPE = ("budget.minutes", "train.selfplay.threads", "checkpoint.")
+"""Settings that `resume` may change in every stage at once."""
 
 TAKE_A_WORD = ("-c", "--cfg", "-p", "--package")
 FLAGS = ("-m", "--multirun", "-h", "--help", "-i", "--info", "--resolve", *TAKE_A_WORD)
@@ -48,7 +55,9 @@ def run(words: list[str]) -> int:
     jobs = [overrides.check(job) for job in (overrides.expand(words) if sweep else [words])]
     configs = [compose(job) for job in jobs]
     for config in configs:
-        _check_inputs(settings_from(config))
+        stages = stages_from(config)
+        for settings in [stage.settings for stage in stages] or [settings_from(config)]:
+            _check_inputs(settings)
     if {"-c", "--cfg", "-i", "--info"} & set(flags):
         _hydra([*flags, *_ready(words)])
         return 0
@@ -155,10 +164,13 @@ def _job(config: DictConfig) -> float | None:
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import OmegaConf
 
-    plain = OmegaConf.to_container(config, resolve=True)
+    plain = typing.cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True))
+    folder = Path(HydraConfig.get().runtime.output_dir)
     try:
-        settings = settings_from(typing.cast("dict[str, Any]", plain))
-        return _train(settings, Path(HydraConfig.get().runtime.output_dir), resume=False)
+        stages = stages_from(plain)
+        if stages:
+            return _run_recipe(stages, folder)
+        return _train(settings_from(plain), folder, resume=False)
     except Exception as error:
         raise _Failed(error) from error
 
@@ -167,10 +179,15 @@ def _resume(path: str, words: Sequence[str]) -> int:
     """Continue the run at `path` with its stored config; `words` may change what is harmless."""
     from nardy_rl.train.checkpoint import FOLDER, checkpoint_at, load_newest, newest_checkpoint
     from nardy_rl.train.loop import check_same_run
+    from nardy_rl.train.recipe import read_recipe
     from nardy_rl.train.settings import TrainSettings
 
     if not path.strip():
         raise ConfigError("resume: is empty; name the folder of a run, as in resume=runs/...")
+    stages = read_recipe(Path(path))
+    if stages is not None:
+        _run_recipe(_changed(stages, path, words), Path(path))
+        return 0
     folder = checkpoint_at(Path(path))
     if folder.parent.name != FOLDER or newest_checkpoint(folder.parent.parent) is None:
         if not (folder / "trainer.json").exists():
@@ -189,6 +206,22 @@ def _resume(path: str, words: Sequence[str]) -> int:
     checkpoint, trainer = load_newest(run_dir)
     # A run from before a setting was there has it at its default.
     config = config_from(TrainSettings.from_dict(checkpoint.config).to_dict())
+    _change(config, words, run_dir)
+    settings = settings_from(config)
+    _evaluation(settings)
+    stored = trainer.counters.get("settings")
+    if isinstance(stored, Mapping):
+        try:
+            check_same_run(folder, stored, settings.to_dict())
+        except ConfigError as error:
+            raise spelled(error) from error
+    _refuse_complete(settings, trainer.counters.get("counters"))
+    _train(settings, run_dir, resume=True)
+    return 0
+
+
+def _change(config: dict[str, Any], words: Sequence[str], run_dir: Path) -> None:
+    """Lay what the words say over the stored config of a run that is resumed."""
     keys = flatten(config)
     for override in overrides.parse(words):
         key = override.key_or_group
@@ -207,17 +240,43 @@ def _resume(path: str, words: Sequence[str]) -> int:
         for part in path_to:
             place = place[part]
         place[last] = override.value()
-    settings = settings_from(config)
-    _evaluation(settings)
-    stored = trainer.counters.get("settings")
-    if isinstance(stored, Mapping):
-        try:
-            check_same_run(folder, stored, settings.to_dict())
-        except ConfigError as error:
-            raise spelled(error) from error
-    _refuse_complete(settings, trainer.counters.get("counters"))
-    _train(settings, run_dir, resume=True)
-    return 0
+
+
+def _changed(stages: Sequence[Stage], path: str, words: Sequence[str]) -> tuple[Stage, ...]:
+    """The stages of a resumed recipe, with the few settings that may change."""
+    result = []
+    for stage in stages:
+        config = config_from(stage.settings.to_dict())
+        for override in overrides.parse(words):
+            key = override.key_or_group
+            if key != "resume" and not key.startswith(MAY_CHANGE_IN_A_RECIPE):
+                raise ConfigError(
+                    f"{key}: {path} is a run in stages, which keeps its settings; only "
+                    f"{', '.join(MAY_CHANGE_IN_A_RECIPE)} may change"
+                )
+        _change(config, words, Path(path))
+        result.append(dataclasses.replace(stage, settings=settings_from(config)))
+    return tuple(result)
+
+
+def _run_recipe(stages: Sequence[Stage], run_dir: Path) -> float | None:
+    """Run the stages that are left, then show the table of the last one."""
+    from rich.console import Console
+
+    from nardy_rl.train.recipe import run_recipe
+
+    console, folder = Console(), _short(run_dir)
+    measuring: list[Ladder] = []
+
+    def evaluate(settings: TrainSettings) -> Ladder:
+        measuring.append(_evaluation(settings))
+        return measuring[-1]
+
+    try:
+        result = run_recipe(stages, folder, evaluate=evaluate, console=console)
+    except ConfigError as error:
+        raise spelled(error) from error
+    return _report(console, result, folder, measuring[-1], stages[-1].settings)
 
 
 def _refuse_complete(settings: TrainSettings, counters: object) -> None:
@@ -226,7 +285,9 @@ def _refuse_complete(settings: TrainSettings, counters: object) -> None:
         return
     try:
         games = int(counters["games"])
-        ended = settings.budget.used_up(games, float(counters["seconds"]))
+        ended = settings.budget.used_up(
+            games, float(counters["seconds"]), int(counters.get("without_champion", 0))
+        )
         unmeasured = settings.eval.final_games > 0 and counters["measured_finally_at"] < games
     except (KeyError, TypeError, ValueError):
         return  # damaged: the trainer says how
@@ -241,7 +302,6 @@ def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None
     """Train, then show the table; returns points a game against the last opponent."""
     from rich.console import Console
 
-    from nardy_rl.arena.report import print_results
     from nardy_rl.train.loop import train
 
     console = Console()
@@ -251,13 +311,21 @@ def _train(settings: TrainSettings, run_dir: Path, resume: bool) -> float | None
         result = train(settings, folder, resume=resume, evaluate=evaluate, console=console)
     except ConfigError as error:
         raise spelled(error) from error
+    return _report(console, result, folder, evaluate, settings)
+
+
+def _report(
+    console: Console, result: TrainResult, folder: Path, evaluate: Ladder, settings: TrainSettings
+) -> float | None:
+    """Say where the run is saved and how it ended; the table, and its last figure."""
+    from nardy_rl.arena.report import print_results
+
     console.print(f"saved in {_short(result.checkpoint)}", highlight=False, soft_wrap=True)
     if result.stopped_by is not None:
         console.print(f"to go on: nardy-rl train resume={folder}", highlight=False, soft_wrap=True)
         # Ends a sweep too, and is a success: everything is saved.
         raise SystemExit(0)
-    ended = settings.budget.used_up(result.games, result.seconds)
-    console.print(f"complete: {ended} is used up", highlight=False, soft_wrap=True)
+    console.print(f"complete: {result.ended_by} is used up", highlight=False, soft_wrap=True)
     if evaluate.results:
         title = f"{result.rules.name}, {result.games:,} games of training"
         print_results(console, evaluate.results, title)

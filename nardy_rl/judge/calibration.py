@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nardy_rl.arena import Estimate
+from nardy_rl.episodes import Episodes
 from nardy_rl.errors import whole_number
 from nardy_rl.inference import Evaluator
 from nardy_rl.judge.estimates import NOT_KNOWN, clustered
 from nardy_rl.rules import Rules
-from nardy_rl.selfplay import Episodes, SelfPlayStopped, collect
+from nardy_rl.selfplay import SelfPlayStopped, collect
 
 BATCH_GAMES = 200
 """Games between two looks at a wish to stop; the figures do not depend on it."""

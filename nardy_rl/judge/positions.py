@@ -16,18 +16,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nardy_rl.env import Tables, advance_range, deal_range, new_tables
 from nardy_rl.errors import ConfigError, InvalidPosition, InvalidText, whole_number
 from nardy_rl.inference import Decisions
 from nardy_rl.notation import from_id, to_id
 from nardy_rl.players import Player
 from nardy_rl.rules import Position, Rules
-from nardy_rl.rules.batch import generate_batch
 from nardy_rl.rules.dice import PURPOSE_CHOICE, random_word, uniform_index
-from nardy_rl.rules.ladder import states_after
 from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.scoring import NOT_OVER
 from nardy_rl.search import decisions_at
+from nardy_rl.tables import Tables, deal_range, new_tables, play_turn, turn_of
 
 PLY_CAP = 1000
 
@@ -179,13 +177,13 @@ def _turn(
     ply_cap: int,
 ) -> tuple[Sample, NDArray[np.int64]]:
     """Play one turn on the tables `live`; what was kept of it, and the tables still playing."""
-    now = Tables._make(np.ascontiguousarray(array[live]) for array in tables)
+    turn = turn_of(rules, tables, live)
+    now, legal = turn.now, turn.legal
     words = np.empty((4, len(live)), np.uint64)
     run_chunks(_words_range, len(live), seed, now.game, now.turn, words, min_chunk=1024)
     keys = words[0]
-    legal, _ = generate_batch(rules.kernel, now.points, now.flags, now.pending, now.rolls)
-    flags, pending = states_after(rules, now.flags, now.pending, now.rolls, legal.dice_used)
-    rows = player.choose(Decisions(now.points, flags, pending, legal), now.rolls, keys)
+    decisions = Decisions(now.points, turn.flags, turn.pending, legal)
+    rows = player.choose(decisions, now.rolls, keys)
     strays = words[1] < np.uint64(min(int(stray * 2**64), 2**64 - 1))
     counts = np.diff(legal.offsets)
     for at in np.flatnonzero(strays):
@@ -195,21 +193,7 @@ def _turn(
     sample = Sample(
         rules, now.points[kept], now.flags[kept], now.rolls[kept], now.game[kept], keys[kept]
     )
-    scores = np.empty(len(live), np.int8)
-    run_chunks(
-        advance_range,
-        len(live),
-        rules.kernel,
-        seed,
-        now,
-        rows,
-        legal.after,
-        legal.dice_used,
-        ply_cap,
-        scores,
-    )
-    for name in Tables._fields:
-        getattr(tables, name)[live] = getattr(now, name)
+    scores = play_turn(rules, seed, tables, turn, rows, ply_cap)
     return sample, live[scores == NOT_OVER]
 
 

@@ -184,7 +184,7 @@ def after_roll_shares(
 
 def start_shares(rules: Rules, evaluator: Evaluator) -> NDArray[np.float64]:
     """How games of a net end, float64[K], whoever begins: from the best play of each first roll."""
-    flags = np.array([7 & rules.flag_mask], np.uint8)  # the starter's, see `env.deal`
+    flags = np.array([7 & rules.flag_mask], np.uint8)  # the starter's, see `tables.deal`
     points = rules.start_points()[None]
     weights = _WEIGHTS
     if rules.opening_roll == "use_opening_dice":  # never a double

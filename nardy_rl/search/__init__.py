@@ -12,7 +12,6 @@ from nardy_rl.search.lookahead import (
     check_filter,
     check_looks_ahead,
     filtered,
-    final_scores,
     put_below,
 )
 from nardy_rl.search.replies import (
@@ -31,6 +30,7 @@ from nardy_rl.search.valuers import (
     best_rows,
     decisions_at,
     equities_of,
+    final_scores,
     turned,
 )
 

@@ -20,7 +20,7 @@ from nardy_rl.rules.parallel import run_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER, score_after
 from nardy_rl.search.replies import best_replies, mean_over_rolls, preroll_equities
-from nardy_rl.search.valuers import Valuer, turned
+from nardy_rl.search.valuers import Valuer, final_scores, turned
 
 MOST_PLIES = 3
 
@@ -188,21 +188,6 @@ def put_below(
 ) -> None:
     """Lower the values float32[M] of rows not in `kept` bool[M] below those that are."""
     run_chunks(_lower_range, len(legal.offsets) - 1, legal.offsets, kept, values)
-
-
-def final_scores(
-    rules: Rules, points: NDArray[np.int8], flags: NDArray[np.uint8]
-) -> NDArray[np.int8]:
-    """`score_after` of many afterstates, int8[N]; `NOT_OVER` where the game goes on."""
-    scores = np.empty(len(points), np.int8)
-    run_chunks(_score_range, len(points), rules.kernel, points, flags, scores, min_chunk=2048)
-    return scores
-
-
-@njit(nogil=True, cache=True)
-def _score_range(low, high, rules, points, flags, scores):
-    for b in range(low, high):
-        scores[b] = score_after(rules, points[b], flags[b])
 
 
 @njit(nogil=True, cache=True)

@@ -19,7 +19,15 @@ from nardy_rl.rules.board import FIRST_TURN
 from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scratch
 from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import Rules
-from nardy_rl.search.valuers import NetValuer, Valuer, best_rows, decisions_at
+from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.search.valuers import (
+    NetValuer,
+    Valuer,
+    best_rows,
+    decisions_at,
+    final_scores,
+    turned,
+)
 from nardy_rl.selfplay import best_candidate, choose
 
 ROLLS = np.array(list(combinations_with_replacement(range(1, 7), 2)), np.int8)
@@ -101,22 +109,30 @@ def mean_over_rolls(values: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def expected_shares(
-    rules: Rules, evaluator: Evaluator, points: NDArray[np.int8], flags: NDArray[np.uint8]
+    rules: Rules,
+    evaluator: Evaluator,
+    points: NDArray[np.int8],
+    flags: NDArray[np.uint8],
+    plies: int = 1,
 ) -> NDArray[np.float32]:
     """Outcome distributions of positions before a roll: the mean over all 21 of the best reply's.
 
-    The best reply is the one of the highest equity, as everywhere.
+    The best reply is the one of the highest equity at 0 plies, as everywhere.
 
     Args:
         rules: the variant.
         evaluator: of the replies.
         points: int8[B, 2, 26], seen by the player to roll; games that are not over.
         flags: uint8[B], in the same view.
+        plies: rolls looked ahead: 1 takes the net's word for the best reply, 2 what the net
+            expects of it over the 21 rolls that follow, and so on, each 21 times the work.
 
     Returns:
         float32[B, K], in the same view.
     """
     points = np.ascontiguousarray(points)
+    if plies > 1:
+        return _expected_deeper(rules, evaluator, points, flags, plies)
     means = np.zeros((len(points), len(rules.outcomes)), np.float32)
     inner = getattr(evaluator, "inner", evaluator)
     at = np.arange(len(points))
@@ -133,6 +149,31 @@ def expected_shares(
         means[block] = 0
         for roll, chance in enumerate(ROLL_CHANCES):
             means[block] += np.float32(chance) * best[:, roll]
+    return means
+
+
+def _expected_deeper(
+    rules: Rules,
+    evaluator: Evaluator,
+    points: NDArray[np.int8],
+    flags: NDArray[np.uint8],
+    plies: int,
+) -> NDArray[np.float32]:
+    """`expected_shares` of 2 plies or more, in blocks that fit the memory."""
+    scores = np.array(rules.outcomes)
+    means = np.zeros((len(points), len(scores)), np.float32)
+    for low in range(0, len(points), _BLOCK):
+        part = slice(low, low + _BLOCK)
+        replies = best_replies(rules, NetValuer(rules, evaluator), points[part], flags[part])
+        boards, after = replies.boards.reshape(-1, 2, 26), np.repeat(replies.flags, 21)
+        ended = final_scores(rules, boards, after)
+        shares = (ended[:, None] == scores).astype(np.float32)
+        on = np.flatnonzero(ended == NOT_OVER)
+        turned_points, turned_flags = turned(rules, boards[on], after[on])
+        deeper = expected_shares(rules, evaluator, turned_points, turned_flags, plies - 1)
+        shares[on] = deeper[:, ::-1]
+        for roll, chance in enumerate(ROLL_CHANCES):
+            means[part] += np.float32(chance) * shares.reshape(-1, 21, len(scores))[:, roll]
     return means
 
 
@@ -249,7 +290,7 @@ def _replies_range(
                     0,
                 )
                 evaluate_sums(enc, weights, room.words, room.boards, 0, count, hidden, shares)
-                best = best_candidate(rules, room.boards, after, 0, count, scores, shares)
+                best = best_candidate(rules, room.boards, after, 0, count, scores, scores, shares)
                 equity = np.float32(0.0)
                 for k in range(len(scores)):
                     equity += scores[k] * shares[best, k]

@@ -130,3 +130,18 @@ def turned(
 def _turn_range(low, high, rules, flags, seen):
     for b in range(low, high):
         seen[b] = turn_flags(rules, flags[b])
+
+
+def final_scores(
+    rules: Rules, points: NDArray[np.int8], flags: NDArray[np.uint8]
+) -> NDArray[np.int8]:
+    """`score_after` of many afterstates, int8[N]; `NOT_OVER` where the game goes on."""
+    scores = np.empty(len(points), np.int8)
+    run_chunks(_score_range, len(points), rules.kernel, points, flags, scores, min_chunk=2048)
+    return scores
+
+
+@njit(nogil=True, cache=True)
+def _score_range(low, high, rules, points, flags, scores):
+    for b in range(low, high):
+        scores[b] = score_after(rules, points[b], flags[b])

@@ -20,7 +20,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-
 from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
 from torch.utils.tensorboard.summary import custom_scalars, histogram, hparams
 
-from nardy_rl.selfplay import Episodes
+from nardy_rl.episodes import Episodes
 from nardy_rl.train.learner import LearnReport
 from nardy_rl.train.measuring import Measured
 from nardy_rl.train.rhythm import Counters

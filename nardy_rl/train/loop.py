@@ -10,24 +10,21 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from rich.console import Console
 
 from nardy_rl.encoding import Encoding
 from nardy_rl.errors import CheckpointError, ConfigError
-from nardy_rl.inference import Evaluator, make_evaluator
-from nardy_rl.net import ValueNet
+from nardy_rl.inference import make_evaluator
+from nardy_rl.net import ValueNet, can_grow, grown
 from nardy_rl.rules.parallel import set_threads
 from nardy_rl.rules.record import Rules, variant
-from nardy_rl.search import expected_shares, turned
-from nardy_rl.selfplay import Episodes, SelfPlayStopped, collect
-from nardy_rl.targets import lambda_returns
+from nardy_rl.selfplay import SelfPlayStopped, collect
 from nardy_rl.train.board import Board
 from nardy_rl.train.checkpoint import (
     FOLDER,
@@ -40,6 +37,7 @@ from nardy_rl.train.checkpoint import (
     prune,
     save_checkpoint,
 )
+from nardy_rl.train.labels import batch_targets
 from nardy_rl.train.learner import Learner
 from nardy_rl.train.measuring import Evaluate, Measuring, measuring_by
 from nardy_rl.train.progress import Progress
@@ -47,9 +45,6 @@ from nardy_rl.train.provenance import provenance
 from nardy_rl.train.rhythm import Counters, Rhythm
 from nardy_rl.train.settings import TrainSettings
 from nardy_rl.train.stopping import Stopped, StopSignals
-
-_TARGETS_AT_ONCE = 4096
-"""Positions whose 21 rolls are looked at between two looks at the signals."""
 
 _MAY_CHANGE = ("name", "budget", "eval", "checkpoint", "selfplay.threads")
 """What a resumed run may be told anew; the rest would make it another run."""
@@ -66,6 +61,7 @@ class TrainResult:
         seconds: of playing, learning and measuring, in all.
         measured: the last figures of `evaluate`.
         checkpoint: the newest one, which holds all of this.
+        ended_by: the limits of the budget that are used up, such as `budget.games=40`.
         stopped_by: the signal that ended the run before its budget did, or None.
     """
 
@@ -76,6 +72,7 @@ class TrainResult:
     seconds: float
     measured: dict[str, float]
     checkpoint: Path
+    ended_by: str
     stopped_by: str | None
 
 
@@ -107,7 +104,7 @@ def train(
     rules = variant(settings.variant.name, **settings.variant.options)
     encoding = Encoding.of(rules)
     set_threads(settings.selfplay.threads)
-    with _locked(run_dir, resume), StopSignals() as signals:
+    with locked(run_dir, resume), StopSignals() as signals:
         opened = _resumed if resume else _begun
         learner, counters = opened(settings, run_dir, rules, encoding)
         measuring = None if evaluate is None else measuring_by(evaluate)
@@ -131,7 +128,7 @@ def train(
             try:
                 while True:
                     # Measure
-                    done = rhythm.done()
+                    done = bool(rhythm.ended())
                     if measuring is not None and rhythm.measurement_due(done):
                         with signals.cutting_short(), rhythm.clock() as clock:
                             measured = measuring.measure(
@@ -140,6 +137,9 @@ def train(
                         counters.measuring_seconds += clock.seconds
                         counters.ladder = measuring.settle(learner.playing_net(), measured)
                         counters.measured, counters.measured_at = measured.figures, counters.games
+                        counters.without_champion += 1
+                        if measured.champion:
+                            counters.without_champion = 0
                         if done:
                             counters.measured_finally_at = counters.games
                         board.measured(counters, measured)
@@ -160,6 +160,7 @@ def train(
                             seed=settings.seed,
                             first_game=counters.games,
                             ply_cap=settings.selfplay.ply_cap,
+                            aim=settings.selfplay.aim,
                             should_stop=signals.wanted,
                             progress=lambda games: progress.played(counters.games + games),
                         )
@@ -167,18 +168,14 @@ def train(
                     # Learn
                     with rhythm.clock():
                         try:
-                            if settings.targets.every_roll:
-                                targets = every_roll_targets(
-                                    rules, evaluator, episodes, signals.check
-                                )
-                            else:
-                                lam = settings.targets.lam_after(counters.games)
-                                targets = episode_targets(episodes, rules.outcomes, lam)
+                            rows, targets = batch_targets(
+                                rules, evaluator, episodes, settings, counters.games, signals.check
+                            )
                             report = learner.learn(
-                                episodes.points,
-                                episodes.flags,
+                                episodes.points[rows],
+                                episodes.flags[rows],
                                 targets,
-                                episodes.pending,
+                                episodes.pending[rows],
                                 batch=counters.batches,
                                 games_before=counters.games,
                                 games=settings.selfplay.games_per_batch,
@@ -215,40 +212,13 @@ def train(
         counters.seconds,
         counters.measured,
         checkpoint,
+        rhythm.ended(),
         signals.received,
     )
 
 
-def episode_targets(
-    episodes: Episodes, outcomes: tuple[int, ...], lam: float
-) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """The lambda-returns of a batch of games, float32[N, K]."""
-    index = np.searchsorted(outcomes, episodes.score)
-    index[episodes.truncated] = -1
-    return lambda_returns(episodes.values, episodes.mover, episodes.offsets, index, lam)
-
-
-def every_roll_targets(
-    rules: Rules, evaluator: Evaluator, episodes: Episodes, check: Callable[[], None] | None = None
-) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """What the net says one step ahead, over all 21 rolls of the other side, float32[N, K].
-
-    The last position of a finished game is its outcome. `check` is called now and then; what it
-    raises goes through.
-    """
-    targets = episode_targets(episodes, rules.outcomes, 0.0)
-    over = np.zeros(len(targets), bool)
-    over[episodes.offsets[1:][~episodes.truncated] - 1] = True
-    for rows in np.array_split(np.flatnonzero(~over), 1 + len(targets) // _TARGETS_AT_ONCE):
-        if check is not None:
-            check()
-        points, flags = turned(rules, episodes.points[rows], episodes.flags[rows])
-        targets[rows] = expected_shares(rules, evaluator, points, flags)[:, ::-1]
-    return targets
-
-
 @contextmanager
-def _locked(run_dir: Path, resume: bool) -> Iterator[None]:
+def locked(run_dir: Path, resume: bool) -> Iterator[None]:
     """Hold the folder against a second process; the lock dies with the process."""
     if resume and not run_dir.is_dir():
         raise CheckpointError(f"{run_dir}: there is no such run to resume")
@@ -284,7 +254,7 @@ def _begun(
     if settings.net.warm_start is not None:
         source = load_checkpoint(settings.net.warm_start)
         check_warm_start(source, net.hidden, rules)
-        net.load_state_dict(source.net.state_dict())
+        net = grown(source.net, net.hidden, generator)
     # `auto` is settled once a run: another choice after a resume would round differently.
     chosen = make_evaluator(net, encoding, settings.selfplay.evaluator)
     counters = Counters(chosen.name, _horizon(settings))
@@ -294,16 +264,21 @@ def _begun(
 def check_warm_start(source: Checkpoint, hidden: tuple[int, ...], rules: Rules) -> None:
     """Raise `ConfigError` if a net for `rules` cannot take the weights of `source`."""
     for what, theirs, ours in (
-        ("hidden layers", source.net.hidden, hidden),
         ("outcomes", source.net.outcomes, rules.outcomes),
         ("input units", Encoding.of(source.rules).names, Encoding.of(rules).names),
     ):
         if theirs != ours:
             shown = "other ones" if what == "input units" else f"{list(theirs)}, not {list(ours)}"
             raise ConfigError(
-                f"net.warm_start: {source.path} has {what}: {shown}; "
-                f"name a net of {source.rules.name}'s kind and net.hidden={list(hidden)}"
+                f"net.warm_start: {source.path}, a net for {source.rules.name}, has {what}: "
+                f"{shown}; allowed: a net for {rules.name} or a game with its inputs and scores"
             )
+    if not can_grow(source.net.hidden, hidden):
+        raise ConfigError(
+            f"net.hidden: {list(hidden)}, but net.warm_start={source.path} has "
+            f"{list(source.net.hidden)}; allowed: the same, or as many layers or more, "
+            "none of them narrower"
+        )
 
 
 def _resumed(

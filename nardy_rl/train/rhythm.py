@@ -23,6 +23,7 @@ class Counters:
     seconds: float = 0.0
     measured_at: int = 0
     measured_finally_at: int = 0
+    without_champion: int = 0
     measured: dict[str, float] = field(default_factory=dict)
     measuring_seconds: float = 0.0
     ladder: dict[str, Any] = field(default_factory=dict)
@@ -36,10 +37,12 @@ class Rhythm:
         self._counters = counters
         self.saved()
 
-    def done(self) -> bool:
-        """Whether the budget is used up."""
+    def ended(self) -> str:
+        """The limits of the budget that are used up; empty while the run goes on."""
         counters = self._counters
-        return bool(self._settings.budget.used_up(counters.games, counters.seconds))
+        return self._settings.budget.used_up(
+            counters.games, counters.seconds, counters.without_champion
+        )
 
     def measurement_due(self, done: bool) -> bool:
         """Whether the net is to be measured now; `done`: the run is."""

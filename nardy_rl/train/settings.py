@@ -7,26 +7,24 @@ nothing below knows another form. Every refusal is one line: the field, the valu
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
-import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from nardy_rl.errors import ConfigError
 from nardy_rl.rules.record import variant
 from nardy_rl.train.checks import one_of, real, refuse, whole
+from nardy_rl.train.reading import plain, record_from
 
+AIMS = ("points", "wins")
 EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 GRADIENTS = ("auto", "kernel", "torch")
 SCHEDULES = ("constant", "linear", "cosine", "step")
 
 MOST_LAYERS, MOST_WEIGHTS = 100, 100_000_000
 """Of a net; more is a slip of the finger, and would be found out by running out of memory."""
-
-Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,19 @@ class SelfPlaySettings:
         games_per_batch: games played with one set of weights, then learned from.
         ply_cap: decisions after which a game is truncated, never scored.
         evaluator: what values the candidate plays; `auto` chooses the fastest for the net.
+        aim: what both sides play for: `points`, or `wins` whatever they score. The net learns the
+            scores either way; who wins is the easier question to begin with.
         threads: processor threads, 0 for all there are.
     """
 
     games_per_batch: int = 1000
     ply_cap: int = 1000
     evaluator: str = "auto"
+    aim: str = "points"
     threads: int = 0
 
     def __post_init__(self) -> None:
+        one_of("selfplay.aim", self.aim, AIMS)
         whole("selfplay.games_per_batch", self.games_per_batch, at_least=1, at_most=1_000_000)
         whole("selfplay.ply_cap", self.ply_cap, at_least=2, at_most=65535)
         one_of("selfplay.evaluator", self.evaluator, EVALUATORS)
@@ -99,14 +101,28 @@ class TargetSettings:
         every_roll: instead of all that, one step ahead over all 21 rolls, each played best by
             the net, instead of over the one that was thrown: some 15 times the work and a
             fortieth of the noise, for the end of a training.
+        plies: rolls that `every_roll` looks ahead; each more is 21 times the work.
+        share: of the positions that `every_roll` takes, those in contact, drawn at random;
+            1 takes all, races too. The others are not learned from.
     """
 
     lam: float = 0.0
     lam_final: float | None = None
     lam_games: int = 0
     every_roll: bool = False
+    plies: int = 1
+    share: float = 1.0
 
     def __post_init__(self) -> None:
+        whole("targets.plies", self.plies, at_least=1, at_most=3)
+        real("targets.share", self.share, 0.0, 1.0, above=True)
+        for name, neutral in (("plies", 1), ("share", 1.0)):
+            if not self.every_roll and getattr(self, name) != neutral:
+                refuse(
+                    f"targets.{name}",
+                    getattr(self, name),
+                    f"{neutral:g}, or with targets.every_roll=true",
+                )
         real("targets.lam", self.lam, 0.0, 1.0)
         if self.lam_final is not None:
             real("targets.lam_final", self.lam_final, 0.0, 1.0)
@@ -261,12 +277,16 @@ class BudgetSettings:
     Attributes:
         games: rounded up to whole batches; null for no limit.
         minutes: of playing, learning and measuring; null for no limit.
+        plateau: successive measurements without a new champion of the ladder that end the run;
+            0: it does not end by that.
     """
 
     games: int | None = 100_000
     minutes: float | None = None
+    plateau: int = 0
 
     def __post_init__(self) -> None:
+        whole("budget.plateau", self.plateau, at_least=0)
         if self.games is None and self.minutes is None:
             refuse("budget", "no limit at all", "budget.games or budget.minutes or both")
         if self.games is not None:
@@ -274,13 +294,15 @@ class BudgetSettings:
         if self.minutes is not None:
             real("budget.minutes", self.minutes, 0.0, above=True)
 
-    def used_up(self, games: int, seconds: float) -> str:
+    def used_up(self, games: int, seconds: float, without_champion: int = 0) -> str:
         """The limits that so much has reached, such as `budget.games=40`; empty for none."""
         reached = []
         if self.games is not None and games >= self.games:
             reached.append(f"budget.games={self.games}")
         if self.minutes is not None and seconds >= 60.0 * self.minutes:
             reached.append(f"budget.minutes={self.minutes:g}")
+        if 0 < self.plateau <= without_champion:
+            reached.append(f"budget.plateau={self.plateau}")
         return " and ".join(reached)
 
 
@@ -350,44 +372,8 @@ class TrainSettings:
         Raises:
             ConfigError: an unknown field (with the nearest known ones), or a value not allowed.
         """
-        return _record(TrainSettings, values, "")
+        return record_from(TrainSettings, values)
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain dicts, lists, strings and numbers: what `from_dict` reads."""
-        return typing.cast("dict[str, Any]", _plain(dataclasses.asdict(self)))
-
-
-def _record(kind: type[Record], values: Any, path: str) -> Record:
-    if not isinstance(values, Mapping):
-        refuse(path or "settings", values, f"fields of {kind.__name__}")
-    hints = typing.get_type_hints(kind)
-    known = {item.name for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    arguments = {}
-    for name, value in values.items():
-        where = f"{path}.{name}" if path else str(name)
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=3) or sorted(known)
-            raise ConfigError(f"{where}: there is no such setting; near it: {', '.join(near)}")
-        if dataclasses.is_dataclass(hints[name]):
-            value = _record(hints[name], value, where)
-        elif isinstance(value, list):
-            value = tuple(value)
-        elif isinstance(value, int) and not isinstance(value, bool) and _takes_float(hints[name]):
-            # YAML writes 1 where a number may be 1.0; the two must not make different runs.
-            value = float(value)
-        arguments[name] = value
-    return kind(**arguments)
-
-
-def _takes_float(hint: Any) -> bool:
-    if isinstance(hint, types.UnionType):
-        return float in typing.get_args(hint)
-    return hint is float
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
+        return typing.cast("dict[str, Any]", plain(dataclasses.asdict(self)))
