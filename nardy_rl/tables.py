@@ -209,6 +209,6 @@ def play_turn(
         ply_cap,
         scores,
     )
-    for array, moved in zip(tables, turn.now, strict=True):
-        array[turn.at] = moved
+    for name in Tables._fields:
+        getattr(tables, name)[turn.at] = getattr(turn.now, name)
     return scores
