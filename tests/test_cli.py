@@ -71,7 +71,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["train", "resume="], "resume: is empty"),
         (["train", f"resume={SHIPPED}"], f"begin a new run with net.warm_start={SHIPPED}"),
         (["train", "net.warm_start=/nope"], "net.warm_start: /nope"),
-        (["train", f"net.warm_start={SHIPPED}", "net=h40"], "net.warm_start: "),
+        (["train", f"net.warm_start={SHIPPED}", "net=h40"], "net.hidden: "),
         (["train", f"net.warm_start={SHIPPED}", "variant=tavla"], "net.warm_start: "),
         (["train", "net=h256x2", "train.selfplay.evaluator=kernel"], "train.selfplay.evaluator"),
         (["train", "net=h256x2", "train.learner.gradient=kernel"], "train.learner.gradient"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nardy_rl.net import ValueNet
+from nardy_rl.net import ValueNet, can_grow, grown
 
 
 def seeded(seed, hidden=(16, 8)):
@@ -57,3 +57,48 @@ def test_outcomes_must_be_ascending_and_symmetric(outcomes):
 def test_sizes_must_be_positive():
     with pytest.raises(ValueError, match=r"hidden=\(0,\)"):
         ValueNet(20, (0,))
+
+
+SHAPES = [
+    ((8,), (8,)),
+    ((8,), (20,)),
+    ((8,), (9, 8)),
+    ((8,), (16, 12, 12)),
+    ((8, 6), (8, 7, 6)),
+    ((8, 6), (16, 16, 16)),
+    ((), ()),
+]
+
+
+@pytest.mark.parametrize(("hidden", "wider"), SHAPES)
+def test_a_grown_net_says_what_the_old_one_said_and_can_learn(hidden, wider):
+    net = seeded(5, hidden)
+    larger = grown(net, wider, torch.Generator().manual_seed(6))
+    units = torch.rand(50, 20, generator=torch.Generator().manual_seed(7))
+    assert larger.hidden == tuple(wider)
+    torch.testing.assert_close(larger(units), net(units), atol=1e-6, rtol=1e-5)
+    # Every new unit is reached: what it gives out moves with the first update, if it fires.
+    loss = torch.nn.functional.cross_entropy(larger(units), torch.zeros(50, dtype=torch.long))
+    loss.backward()
+    if wider:
+        assert larger.layers[-1].weight.grad.abs().sum(0).count_nonzero() > wider[-1] / 2
+
+
+def test_growing_leaves_the_old_net_and_the_generators_alone():
+    torch.manual_seed(0)
+    before, net = torch.get_rng_state(), seeded(1, (8,))
+    one, same = grown(net, (16,)), grown(net, (16,))
+    assert torch.equal(torch.get_rng_state(), before)
+    for name, value in one.state_dict().items():
+        assert torch.equal(value, same.state_dict()[name])
+    assert net.state_dict()["layers.0.weight"].shape == (8, 20)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "smaller"),
+    [((8,), (7,)), ((8,), ()), ((8, 6), (8,)), ((8,), (8, 7)), ((8, 6), (7, 6)), ((), (4,))],
+)
+def test_a_net_does_not_shrink(hidden, smaller):
+    assert not can_grow(hidden, smaller)
+    with pytest.raises(ValueError, match="cannot grow"):
+        grown(seeded(1, hidden), smaller)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import types
 import typing
@@ -88,8 +89,9 @@ def stages_from(config: Mapping[str, Any]) -> tuple[Stage, ...]:
             place = merged
             for section in sections:
                 place = place[section]
-            if place[last]:
-                place[last] = max(1, round(float(place[last]) * float(recipe["scale"])))
+            # What is no number of games is left for the settings to refuse.
+            if isinstance(place[last], int | float) and 0 < place[last] < math.inf:
+                place[last] = max(1, round(place[last] * float(recipe["scale"])))
         try:
             stages.append(Stage(str(name), settings_from(merged)))
         except ConfigError as error:

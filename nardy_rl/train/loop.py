@@ -146,6 +146,8 @@ def train(
                         progress.measured(measured.figures)
                         for line in measured.said:
                             progress.say(f"{counters.games:,} games: {line}")
+                        if not done and rhythm.ended():
+                            continue  # that was the last but for the final one
                     if done:
                         break
 

@@ -178,6 +178,9 @@ def _seed(settings: TrainSettings, place: int) -> int:
 
 def _keep(run_dir: Path, stage: Stage, result: TrainResult, games: int, seconds: float) -> None:
     """The net of a finished stage as a checkpoint of the recipe, without what resuming needs."""
+    newest = newest_checkpoint(run_dir)
+    if newest is not None and load_checkpoint(newest).card["games"] == games:
+        return  # kept already, when the end of the stage was cut off
     source = load_checkpoint(result.checkpoint)
     card = {name: source.card[name] for name in source.card if name not in ("games", "sha256")}
     save_checkpoint(
