@@ -23,6 +23,7 @@ from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.train import loop, recipe
 from nardy_rl.train.checkpoint import complete_checkpoints, load_checkpoint, newest_checkpoint
 from nardy_rl.train.loop import TrainResult
+from nardy_rl.train.measuring import measuring_by
 from nardy_rl.train.recipe import Stage, read_recipe, run_recipe, staged
 from nardy_rl.train.settings import TrainSettings
 
@@ -159,19 +160,12 @@ def test_kill_9_and_resume_end_in_the_same_bits(tmp_path: Path, unbroken: Path) 
 
 
 def test_a_stage_ends_where_the_ladder_stands_still(tmp_path: Path) -> None:
-    class Standing:
-        """A ladder that no net climbs."""
-
-        results: tuple[Any, ...] = ()
-
-        def __call__(self, net: Any, games: int) -> dict[str, float]:
-            return {}
-
     given = stages(
         budget={"games": 100 * BATCH, "plateau": 3},
         eval={"every_games": BATCH, "games": 10, "final_games": 0},
     )[:2]
-    run_recipe(given, tmp_path, evaluate=lambda _: Standing(), console=Console(file=io.StringIO()))
+    still = measuring_by(lambda *_: {})  # crowns no net
+    run_recipe(given, tmp_path, evaluate=lambda _: still, console=Console(file=io.StringIO()))
     for folder in (tmp_path / "stages").iterdir():
         done = json.loads((folder / "done.json").read_text())
         assert (done["games"], done["ended_by"]) == (3 * BATCH, "budget.plateau=3")
