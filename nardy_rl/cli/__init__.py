@@ -35,6 +35,7 @@ VERBS = {
     "serve": "let GNU Backgammon play against a player, over a socket",
     "solve": "exact values of small games, as a table on disk",
     "export": "write a net as a portable file",
+    "cards": "the figures of trained nets: measure, ship, table",
     "bench": "measure the speed of rules, self-play and training here",
     "variants": "list the games, or the options of one",
 }

@@ -75,17 +75,12 @@ def _shown(path: Path) -> str:
 
 
 def _told(path: Path) -> str:
+    from nardy_rl.train.figures import figures_of
+
     card = json.loads((path / "card.json").read_text(encoding="utf-8"))
     hidden = "-".join(map(str, card["hidden"]))
-    measured = card.get("measured", {})
-    against = ", ".join(
-        f"{name} {measured[f'{name}/ppg']:+.3f} ± {1.96 * measured[f'{name}/ppg_se']:.3f}"
-        for name in ("random", "pips", "heuristic")
-        if f"{name}/ppg" in measured
-    )
-    return f"{hidden} hidden, {card['games']:,} games" + (
-        f"; points a game with 95 % error, against {against}" if against else ""
-    )
+    figures = "; ".join(f"{figure.what} {figure}" for figure in figures_of(card, str(path)))
+    return f"{hidden} hidden, {card['games']:,} games" + (f"; {figures}" if figures else "")
 
 
 def _differs(name: str) -> str:

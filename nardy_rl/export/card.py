@@ -8,6 +8,7 @@ from typing import Any
 from nardy_rl.encoding import Encoding
 from nardy_rl.export.table import HOW, VECTORS
 from nardy_rl.train.checkpoint import Checkpoint
+from nardy_rl.train.figures import figures_of
 
 LICENCE = """\
 MIT License
@@ -100,7 +101,18 @@ def _made(card: dict[str, Any]) -> str:
 
 
 def _measured(card: dict[str, Any]) -> str:
-    """Points a game against each opponent that the card names, with the standard error."""
+    """Every figure of the card with its interval and command; then what the net does badly."""
+    weak = card.get("weaknesses")
+    known = f"\n\nKnown weaknesses: {weak}" if weak else ""
+    figures = figures_of(card)
+    if figures:
+        lines = [
+            f"| {figure.what} | {figure} | {figure.games:,} | `{figure.command}` |"
+            for figure in figures
+        ]
+        head = ["| what | figure (± half a 95 % interval) | games | command |", "| - | - | - | - |"]
+        machines = "; ".join(sorted({figure.machine for figure in figures}))
+        return "\n".join([*head, *lines]) + f"\n\nMeasured on: {machines}.{known}"
     measured = card.get("measured")
     measured = measured if isinstance(measured, dict) else {}
     lines = [
@@ -109,10 +121,9 @@ def _measured(card: dict[str, Any]) -> str:
         if name.endswith("/ppg")
     ]
     if not lines:
-        return "Not measured."
-    return "\n".join(
-        ["| against | points a game (± one standard error) |", "| --- | --- |", *lines]
-    )
+        return f"Not measured.{known}"
+    head = ["| against | points a game (± one standard error) |", "| --- | --- |"]
+    return "\n".join([*head, *lines]) + known
 
 
 def _units(encoding: Encoding) -> str:
