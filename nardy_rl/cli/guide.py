@@ -16,7 +16,8 @@ examples:
   nardy-rl train                                        long nardy, a few minutes
   nardy-rl train variant=backgammon net=h256x3 train.learner.learning_rate=1e-3
   nardy-rl train variant.options.head_rule=strict       a house rule; `nardy-rl variants` lists them
-  nardy-rl train experiment=strong budget.minutes=60    a recipe, stopped after an hour
+  nardy-rl train experiment=strong_wide                 a recipe: stages, from small to strong
+  nardy-rl train experiment=strong budget.minutes=60    another, stopped after an hour
   nardy-rl train net.hidden=[128,64] name=odd           a net of your own
   nardy-rl train -m seed=1,2,3 net=h40,h80              a sweep: all six runs, one after the other
   nardy-rl train --cfg job                              print the composed config and stop
@@ -29,6 +30,11 @@ to go on exactly where it was, with the config stored there:
 
 goes on further than first planned. A learning-rate schedule still ends where it was to end when
 the run began (train.learner.horizon_games, else budget.games); from there the rate stays as it is.
+
+A recipe (experiment=strong, recipe=staged, recipe=wide) is a training in stages, each from the net
+of the one before. recipe.scale=0.1 makes all its stages a tenth as long; what differs in a stage
+is below recipe.stages.NAME, as in recipe.stages.tail.budget.games=50000. resume=RUN goes on in the
+stage that was cut off; budget.minutes counts from the beginning of the first.
 
 To watch it: tensorboard --logdir runs
 """
