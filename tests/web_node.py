@@ -7,6 +7,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,11 +18,14 @@ from nardy_rl.encoding import encode
 from nardy_rl.env import Env
 from nardy_rl.export.onnx import weights_of
 from nardy_rl.export.web_rules import rules_json
+from nardy_rl.inference import Decisions
 from nardy_rl.net import ValueNet
+from nardy_rl.players.network import NetPlayer
 from nardy_rl.rules import Rules
 from nardy_rl.rules.batch import generate_batch, unpack_path
 from nardy_rl.rules.ladder import follow, states_after
 from nardy_rl.search.valuers import final_scores
+from nardy_rl.train.checkpoint import Checkpoint
 from tests.reachable import Turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,9 +130,7 @@ def disagreements(node: Node, rules: Rules, turns: Turns) -> Iterator[str]:
                 )
 
 
-def _following(
-    rules: Rules, turns: Turns, b: int, used: int, after: NDArray[np.int8]
-) -> list[int]:
+def _following(rules: Rules, turns: Turns, b: int, used: int, after: NDArray[np.int8]) -> list[int]:
     state = turns.flags[b], turns.pending[b], *turns.rolls[b]
     return [int(v) for v in follow(rules.kernel, *state, used, turns.points[b], after)]
 
@@ -156,3 +158,54 @@ def python_series(rules: Rules, seed: int, games: int) -> list[list[int | None]]
         for score in env.step(np.array([choice])).score.tolist():
             lines.append([None if score == 0 else int(score < 0), abs(score)])
     return lines
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the two bots chose at one position, by place, and how the values of all plays differ.
+
+    `lost` is what the Python bot thinks that it would give away by the other's choice.
+    """
+
+    asked: Mapping[str, Any]
+    plays: int
+    python: int
+    javascript: int
+    lost: float
+    apart: float
+
+
+def choices(
+    node: Node, checkpoint: Checkpoint, positions: int, rng: np.random.Generator, seed: int = 0
+) -> Iterator[Choice]:
+    """Both bots' choices at positions of games that the net plays with itself.
+
+    One move in ten is any legal one, so that games differ. `node` must have been told the rules.
+    """
+    rules = checkpoint.rules
+    node.use_net(checkpoint.net)
+    player = NetPlayer(rules, checkpoint.net, evaluator="float32", bearoff=False)
+    env = Env(rules, 1, seed, 10_000)
+    for _ in range(positions):
+        tables = env.tables
+        state = tables.points.copy(), tables.flags.copy(), tables.pending.copy()
+        rolls = tables.rolls.copy()
+        legal, _ = generate_batch(rules.kernel, *state, rolls)
+        after = states_after(rules, state[1], state[2], rolls, legal.dice_used)
+        decisions = Decisions(state[0], *after, legal)
+        chosen = int(player.choose(decisions, rolls, np.zeros(1, np.uint64))[0])
+        values = player.valuer.equities(decisions)
+        asked = question(state[0][0], state[1][0], state[2][0], rolls[0])
+        found = node.ask("judged", **asked)
+        theirs = np.empty(len(values))
+        theirs[found["places"]] = found["equities"]
+        place = int(found["places"][0])
+        yield Choice(
+            asked,
+            len(values),
+            chosen,
+            place,
+            float(values[chosen] - values[place]),
+            float(np.abs(theirs - values).max()),
+        )
+        env.step(np.array([rng.integers(len(values)) if rng.random() < 0.1 else chosen]))

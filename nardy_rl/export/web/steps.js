@@ -22,12 +22,13 @@
  * @property {number} result place in `turn.results` of the board as it stands; -1: the turn is not
  *   complete. Where `steps` is not empty all the same, the player may stop or go on.
  */
-import { BAR, HEAD, HOME, OFF, PINNED, SIDE, opponentPoint, wallInTheWay } from "./limits.js";
+import {
+  BAR, HEAD, HOME, OFF, PINNED, SIDE, forbiddenPrime, opponentPoint, wallInTheWay,
+} from "./limits.js";
 import {
   NOT_OVER, boardKey, diceOrders, makeStep, mayStop, motherScore, nodeKey, prepareTurn, resultsOf,
   sourcesOf,
 } from "./rules.js";
-import { forbiddenPrime } from "./limits.js";
 
 /** All about one decision, to be asked again and again while it is played.
  * @param {Rules} rules @param {State} state @param {[number, number]} roll @returns {Turn} */
