@@ -31,7 +31,7 @@ from tests.reachable import Turns
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "nardy_rl" / "export" / "web"
 WALKED = 60
-"""Partly played turns are gone through where a decision has at most so many results."""
+"""Results at most of the decisions whose partly played turns `disagreements` goes through."""
 
 
 class Node:
@@ -97,8 +97,11 @@ def question(points: NDArray[np.int8], flags: int, pending: int, roll: Any) -> d
     }
 
 
-def disagreements(node: Node, rules: Rules, turns: Turns) -> Iterator[str]:
-    """What JavaScript and the kernels say differently of each decision of `turns`, in words."""
+def disagreements(node: Node, rules: Rules, turns: Turns, walked: int = WALKED) -> Iterator[str]:
+    """What JavaScript and the kernels say differently of each decision of `turns`, in words.
+
+    Turns in progress are gone through where a decision has at most `walked` results.
+    """
     state = turns.points, turns.flags, turns.pending, turns.rolls
     legal, paths = generate_batch(rules.kernel, *state)
     flags, pending = states_after(rules, turns.flags, turns.pending, turns.rolls, legal.dice_used)
@@ -118,9 +121,9 @@ def disagreements(node: Node, rules: Rules, turns: Turns) -> Iterator[str]:
             "units": hashlib.sha256(units.tobytes()).hexdigest(),
             "walk": {"reached": len(after), "stuck": 0, "unexplained": 0},
         }
-        walked = len(after) <= WALKED
-        found = node.ask("decision", **asked, walk=walked)
-        if not walked:
+        walk = len(after) <= walked
+        found = node.ask("decision", **asked, walk=walk)
+        if not walk:
             expected["walk"] = None
         for name, value in expected.items():
             if found[name] != value:
@@ -131,8 +134,9 @@ def disagreements(node: Node, rules: Rules, turns: Turns) -> Iterator[str]:
 
 
 def _following(rules: Rules, turns: Turns, b: int, used: int, after: NDArray[np.int8]) -> list[int]:
-    state = turns.flags[b], turns.pending[b], *turns.rolls[b]
-    return [int(v) for v in follow(rules.kernel, *state, used, turns.points[b], after)]
+    first, second = turns.rolls[b]
+    state = first, second, used, turns.points[b], after
+    return [int(part) for part in follow(rules.kernel, turns.flags[b], turns.pending[b], *state)]
 
 
 def _options(rules: Rules) -> Mapping[str, str]:
