@@ -40,6 +40,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000, help="triples (default 20000)")
     parser.add_argument("--positions", type=int, default=1_500, help="of the bots (default 1500)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--runtime",
+        type=Path,
+        help="folder of onnxruntime-web, which then computes the nets as the page does "
+        "(npm install onnxruntime-web; node_modules/onnxruntime-web)",
+    )
     args = parser.parse_args()
     if args.count < 1 or args.positions < 1 or args.seed < 0:
         parser.error("--count and --positions must be at least 1, --seed at least 0")
@@ -47,7 +53,7 @@ def main() -> int:
     with Node() as node:
         wrong = prove_rules(node, args.count, args.seed)
         wrong += prove_series(node, args.seed)
-        wrong += prove_bot(node, args.positions, args.seed)
+        wrong += prove_bot(node, args.positions, args.seed, args.runtime)
     return 1 if wrong else 0
 
 
@@ -109,8 +115,11 @@ def prove_series(node: Node, seed: int) -> int:
     return wrong
 
 
-def prove_bot(node: Node, positions: int, seed: int) -> int:
-    """Compare choices at `positions` positions or some more; how many differ by more than ties."""
+def prove_bot(node: Node, positions: int, seed: int, runtime: Path | None) -> int:
+    """Compare choices at `positions` positions or some more; how many differ by more than ties.
+
+    `runtime`: see `Node.use_net`.
+    """
     began, done, ties, wrong, forced = time.monotonic(), 0, 0, 0, 0
     apart = 0.0
     folders = sorted(path.parent for path in (ROOT / "checkpoints").glob("*/card.json"))
@@ -118,6 +127,7 @@ def prove_bot(node: Node, positions: int, seed: int) -> int:
     for number, folder in enumerate(folders):
         checkpoint = load_checkpoint(folder)
         node.use_rules(checkpoint.rules)
+        node.use_net(checkpoint, runtime)
         rng = np.random.default_rng((seed, number))
         for choice in choices(node, checkpoint, each, rng, seed):
             done += 1
@@ -129,9 +139,10 @@ def prove_bot(node: Node, positions: int, seed: int) -> int:
             wrong += choice.lost > EQUAL
             print(f"{folder.name}: {choice}")
     print(
-        f"bot, seed {seed}: {done:,} positions of {len(folders)} nets, {forced:,} with one result; "
-        f"{wrong} other choices, {ties} among equals (values within {EQUAL:.0e}); values differ by "
-        f"{apart:.1e} at most, {time.monotonic() - began:.0f} s"
+        f"bot by {runtime.name if runtime else 'plain JavaScript'}, seed {seed}: {done:,} positions "
+        f"of {len(folders)} nets, {forced:,} with one result; {wrong} other choices, {ties} among "
+        f"equals (values within {EQUAL:.0e}); values differ by {apart:.1e} at most, "
+        f"{time.monotonic() - began:.0f} s"
     )
     return wrong
 

@@ -82,6 +82,7 @@ def test_series_are_those_of_env(node: Node, rules: Rules) -> None:
 def test_the_bot_chooses_as_the_player(node: Node, name: str) -> None:
     checkpoint = load_checkpoint(ROOT / "checkpoints" / name)
     node.use_rules(checkpoint.rules)
+    node.use_net(checkpoint)
     for choice in choices(node, checkpoint, 20, np.random.default_rng(0)):
         assert choice.lost <= 1e-6, choice
         assert choice.apart < 1e-5, choice

@@ -76,8 +76,8 @@ const answers = {
     return { lines, points: series.points };
   },
 
-  net({ layers }) {
-    net = perceptron(layers.map(({ weight, bias }) => ({ weight: floats(weight), bias: floats(bias) })));
+  async net({ layers, onnx, runtime }) {
+    net = runtime ? await session(runtime, Buffer.from(onnx, "base64")) : perceptron(layers.map(({ weight, bias }) => ({ weight: floats(weight), bias: floats(bias) })));
     return {};
   },
 
@@ -116,6 +116,19 @@ function walk(turn) {
 function floats(text) {
   const raw = Buffer.from(text, "base64");
   return new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength));
+}
+
+// An exported net in onnxruntime-web, whose package lies in the folder `runtime`.
+async function session(runtime, content) {
+  const ort = await import(new URL("dist/ort.node.min.mjs", pathToFileURL(`${runtime}/`)));
+  ort.env.wasm.numThreads = 1;
+  const created = await ort.InferenceSession.create(content, { executionProviders: ["wasm"] });
+  return {
+    async run(inputs, rows) {
+      const units = new ort.Tensor("float32", inputs, [rows, inputs.length / rows]);
+      return (await created.run({ units })).probabilities.data;
+    },
+  };
 }
 
 // A net of dense layers, relu between them and a softmax at the end, summed in float64.

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from nardy_rl.encoding import encode
 from nardy_rl.env import Env
-from nardy_rl.export.onnx import weights_of
+from nardy_rl.export.onnx import onnx_bytes, weights_of
 from nardy_rl.export.web_rules import rules_json
 from nardy_rl.inference import Decisions
-from nardy_rl.net import ValueNet
 from nardy_rl.players.network import NetPlayer
 from nardy_rl.rules import Rules
 from nardy_rl.rules.batch import generate_batch, unpack_path
@@ -77,9 +76,19 @@ class Node:
         """Later questions are of this game; the number of input units of its net."""
         return int(self.ask("rules", json=rules_json(rules))["size"])
 
-    def use_net(self, net: ValueNet) -> None:
-        """`judged` asks this net from now on."""
-        named = weights_of(net)
+    def use_net(self, checkpoint: Checkpoint, runtime: Path | None = None) -> None:
+        """`judged` asks this net from now on.
+
+        Args:
+            checkpoint: whose net.
+            runtime: the folder of npm's onnxruntime-web, which then reads the exported file; else
+                plain JavaScript computes the net.
+        """
+        if runtime is not None:
+            content = base64.b64encode(onnx_bytes(checkpoint)).decode()
+            self.ask("net", onnx=content, runtime=str(runtime.resolve()))
+            return
+        named = weights_of(checkpoint.net)
         text = {name: base64.b64encode(value.tobytes()).decode() for name, value in named.items()}
         layers = [name.removesuffix(".weight") for name in named if name.endswith(".weight")]
         self.ask(
@@ -184,10 +193,10 @@ def choices(
 ) -> Iterator[Choice]:
     """Both bots' choices at positions of games that the net plays with itself.
 
-    One move in ten is any legal one, so that games differ. `node` must have been told the rules.
+    One move in ten is any legal one, so that games differ. `node` must have been told the rules
+    and the net.
     """
     rules = checkpoint.rules
-    node.use_net(checkpoint.net)
     player = NetPlayer(rules, checkpoint.net, evaluator="float32", bearoff=False)
     env = Env(rules, 1, seed, 10_000)
     for _ in range(positions):
