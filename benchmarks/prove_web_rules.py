@@ -139,9 +139,9 @@ def prove_bot(node: Node, positions: int, seed: int, runtime: Path | None) -> in
             wrong += choice.lost > EQUAL
             print(f"{folder.name}: {choice}")
     print(
-        f"bot by {runtime.name if runtime else 'plain JavaScript'}, seed {seed}: {done:,} positions "
-        f"of {len(folders)} nets, {forced:,} with one result; {wrong} other choices, {ties} among "
-        f"equals (values within {EQUAL:.0e}); values differ by {apart:.1e} at most, "
+        f"bot by {runtime.name if runtime else 'plain JavaScript'}, seed {seed}: {done:,} "
+        f"positions of {len(folders)} nets, {forced:,} with one result; {wrong} other choices, "
+        f"{ties} among equals (values within {EQUAL:.0e}); values differ by {apart:.1e} at most, "
         f"{time.monotonic() - began:.0f} s"
     )
     return wrong

@@ -17,6 +17,7 @@ function randomWord(seed, game, turn, purpose) {
   return mixWord((word + BigInt(turn) * GOLDEN + GOLDEN) & WORD);
 }
 
+/** Two dice from 64 random bits. @returns {[number, number]} */
 function rollOf(word) {
   return [Number(((word & LOW32) * 6n) >> 32n) + 1, Number(((word >> 32n) * 6n) >> 32n) + 1];
 }

@@ -13,6 +13,10 @@
  * @property {number[]} dice the steps that the roll grants
  * @property {Result[]} results the legal results, in the kernel's order; a pass has no moves
  * @property {number} used steps that they make; 0: the turn passes
+ * @property {import("./rules.js").Node} root the state as a node
+ * @property {Map<string, number>} places of the results by `boardKey`
+ * @property {Map<string, boolean>} known what was found out about nodes so far
+ * @property {any[]} trapping and the rest of what `prepareTurn` says
  *
  * @typedef {Object} Made where the turn stands after some moves
  * @property {Int8Array} board
@@ -35,7 +39,8 @@ import {
 export function newTurn(rules, state, roll) {
   const prepared = prepareTurn(rules, state, roll);
   const { results, used } = resultsOf(prepared);
-  const places = new Map(results.map((result, place) => [boardKey(result.board), place]));
+  const places = new Map();
+  results.forEach((result, place) => places.set(boardKey(result.board), place));
   return { ...prepared, state, roll, results, used, places, known: new Map() };
 }
 
