@@ -33,7 +33,7 @@ EVALUATORS = ("auto", "kernel", "float32", "bfloat16")
 # Rows of one torch forward: activations stay near the caches. Every forward has exactly so many,
 # the last filled up: the last bits of a matrix product can depend on how many rows there are,
 # and a choice must not depend on the other decisions of its batch.
-_BLOCK_ROWS = 384
+_BLOCK_ROWS = 1536
 _DEVICE_ROWS = 12_288  # and on an accelerator
 
 

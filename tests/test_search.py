@@ -31,6 +31,7 @@ from nardy_rl.search import (
     preroll_equities,
     turned,
 )
+from nardy_rl.search.distinct import once_each
 from tests.reachable import play_turns
 
 EVERYTHING = Filter(10_000, 100.0)
@@ -259,3 +260,38 @@ def test_numbers_out_of_range(plies: int, filters: list[Filter] | None, named: s
     rules = variant("backgammon")
     with pytest.raises(ConfigError, match=named):
         Lookahead(rules, PipsValuer(rules), plies, filters)
+
+
+@pytest.mark.parametrize("name", ["backgammon", "long_nardy", "hypergammon"])
+def test_no_result_of_a_position_is_evaluated_twice(name: str) -> None:
+    rules = variant(name)
+    points, flags = positions_of(name)
+    decisions = decisions_at(
+        rules,
+        np.repeat(points, 21, axis=0),
+        np.repeat(flags, 21),
+        np.tile(ROLLS, (len(points), 1)),
+    )
+    distinct, place = once_each(rules, decisions)
+    boards = decisions.legal.after
+    np.testing.assert_array_equal(distinct.legal.after[place], boards)
+    np.testing.assert_array_equal(distinct.points, points)
+    owner = np.repeat(np.arange(len(points)), np.diff(decisions.legal.offsets[::21]))
+    found = np.searchsorted(distinct.legal.offsets, place, side="right") - 1
+    np.testing.assert_array_equal(found, owner)
+    expected = [len({board.tobytes() for board in boards[owner == p]}) for p in range(len(points))]
+    np.testing.assert_array_equal(np.diff(distinct.legal.offsets), expected)
+    assert len(distinct.legal.after) < len(boards)
+    values = net_valuer(name, "float").equities
+    np.testing.assert_allclose(values(distinct)[place], values(decisions), atol=1e-6)
+
+
+def test_rungs_of_a_ladder_game_are_kept_apart() -> None:
+    rules = variant("mad_gyulbar")
+    points, flags = positions_of("mad_gyulbar")
+    decisions = decisions_at(
+        rules, points.repeat(21, 0), flags.repeat(21), np.tile(ROLLS, (len(points), 1))
+    )
+    distinct, place = once_each(rules, decisions)
+    assert distinct is decisions
+    np.testing.assert_array_equal(place, np.arange(len(decisions.legal.after)))

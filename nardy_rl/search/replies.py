@@ -20,6 +20,7 @@ from nardy_rl.rules.kernels import MAX_AFTERSTATES, generate, new_rows, new_scra
 from nardy_rl.rules.parallel import map_chunks
 from nardy_rl.rules.record import Rules
 from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.search.distinct import once_each
 from nardy_rl.search.valuers import (
     NetValuer,
     Valuer,
@@ -143,7 +144,8 @@ def expected_shares(
     for low in range(0, len(at), _BLOCK):
         block = at[low : low + _BLOCK]
         decisions = _all_rolls(rules, points[block], flags[block])
-        shares = evaluator.distributions(decisions)
+        distinct, place = once_each(rules, decisions)
+        shares = evaluator.distributions(distinct)[place]
         rows = choose(rules, decisions, shares)  # makes final results exact
         best = shares[rows].reshape(len(block), 21, -1)
         means[block] = 0
@@ -214,7 +216,8 @@ def _in_blocks(
         block = at[low : low + _BLOCK]
         count = len(block)
         decisions = _all_rolls(rules, points[block], flags[block])
-        values = valuer.equities(decisions)
+        distinct, place = once_each(rules, decisions)
+        values = valuer.equities(distinct)[place]
         rows = best_rows(values, decisions.legal.offsets)
         out.boards[block] = decisions.legal.after[rows].reshape(count, 21, 2, 26)
         out.equities[block] = values[rows].reshape(count, 21)
