@@ -105,7 +105,10 @@ def results_table(folders: Sequence[Path]) -> str:
     Raises:
         CheckpointError: one of them holds no checkpoint.
     """
-    lines = ["| net | trained | figure | games | command |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| net | trained | figure | games or positions | command |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for folder in folders:
         card = load_checkpoint(folder).card
         made = f"{'-'.join(map(str, card['hidden'])) or 'no'} hidden, {_trained(card)}"

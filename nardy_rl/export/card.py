@@ -110,7 +110,10 @@ def _measured(card: dict[str, Any]) -> str:
             f"| {figure.what} | {figure} | {figure.games:,} | `{figure.command}` |"
             for figure in figures
         ]
-        head = ["| what | figure (± half a 95 % interval) | games | command |", "| - | - | - | - |"]
+        head = [
+            "| what | figure (± half a 95 % interval) | games or positions | command |",
+            "| - | - | - | - |",
+        ]
         machines = "; ".join(sorted({figure.machine for figure in figures}))
         return "\n".join([*head, *lines]) + f"\n\nMeasured on: {machines}.{known}"
     measured = card.get("measured")

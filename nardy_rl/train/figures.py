@@ -6,7 +6,8 @@ A card's `figures` is a list of objects, one a measurement:
      "win": 0.672, "games": 10000, "command": "nardy-rl arena ...", "machine": "2 cores, ...",
      "commit": "...", "date": "2026-12-01"}
 
-`low` and `high` are the ends of a 95 % interval; `win` is there for matches only.
+`low` and `high` are the ends of a 95 % interval; `games` of a figure that is no match counts the
+positions judged; `win` is there for matches only.
 """
 
 from __future__ import annotations
