@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -278,3 +279,60 @@ def test_a_file_of_two_variants_is_not_analysed(tmp_path: Path) -> None:
     file.write_text(json.dumps(line))
     with pytest.raises(InvalidText, match="line 1: move 1"):
         read_decisions(file)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["games", "a=pips", "b=pips", "to=x.txt"], "to: x.txt"),
+        (["games", "a=pips", "b=pips", "to=nowhere/x.jsonl"], "to: nowhere/x.jsonl"),
+        (["games", "a=pips", "b=pips", "to=there.jsonl"], "to: there.jsonl is there already"),
+        (["games", "a=pips", "b=pips", "variant=plakoto", "to=x.mat"], "to: "),
+        (["play", "player=pips", "record=x.txt"], "record: x.txt"),
+        (["play", "player=pips", "record=there.jsonl"], "record: there.jsonl is there already"),
+        (["play", "player=pips", "record=nowhere/x.jsonl"], "record: nowhere/x.jsonl"),
+        (["analyse", "position=abc", "roll=31", NET], "position: "),
+        (["arena", "a=pips", "b=pips", "cube=dave", "mars_with_cube=x"], "mars_with_cube='x'"),
+    ],
+)
+def test_what_is_refused_names_its_setting(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    field: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.jsonl").write_text("mine")
+    assert said(capsys, *words, status=2).startswith(f"error: {field}")
+    assert Path("there.jsonl").read_text() == "mine"
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".mat", ".sgf"])
+@pytest.mark.parametrize("verb", ["games", "analyse"])
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str, verb: str
+) -> None:
+    pipe = tmp_path / f"pipe{ending}"
+    os.mkfifo(pipe)
+    words = [str(pipe)] if verb == "games" else [f"game={pipe}", NET]
+    assert "not a regular file" in said(capsys, verb, *words, status=2)
+
+
+def test_files_that_were_cut_off_say_so(match: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = match.read_text()
+    cut = match.with_name("cut.jsonl")
+    for length in (len(whole) // 2, len(whole) - 3):
+        cut.write_text(whole[:length])
+        error = said(capsys, "games", str(cut), status=2)
+        assert "it ends too early; a whole game stands on each line" in error
+        assert "line " in error
+    cut.write_text(whole.replace('"game": ', '"game": ' + "9" * 5000, 1))
+    assert "a number of too many digits" in said(capsys, "games", str(cut), status=2)
+
+
+def test_two_matches_have_no_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["arena", "a=pips", "b=random", "variant=hypergammon", "match_length=1", "games=2"]
+    out = said(capsys, *words)
+    assert "nan" not in out
+    assert out.count("(no interval from fewer than two pairs)") == 2

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,15 @@ START = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
 GNUBG = shutil.which("gnubg") or shutil.which("gnubg", path="/usr/games")
 
 
-def fibs(board: str = START, dice: str = "3:1", doubled: int = 0) -> str:
-    tail = f"1:{dice}:0:0:1:1:1:{doubled}:1:-1:0:25:0:0:0:0:2:0:0:0"
-    return f"board:You:Other:1:0:0:{board}:{tail}\n"
+def fibs(
+    board: str = START,
+    dice: str = "3:1",
+    doubled: int = 0,
+    match: str = "1:0:0",
+    cube: str = "1:1:1",
+) -> str:
+    tail = f"1:{dice}:0:0:{cube}:{doubled}:1:-1:0:25:0:0:0:0:2:0:0:0"
+    return f"board:You:Other:{match}:{board}:{tail}\n"
 
 
 def test_the_start_is_read() -> None:
@@ -52,6 +59,32 @@ def test_bars_and_checkers_off_are_read() -> None:
 def test_what_is_no_board_is_refused(text: str) -> None:
     with pytest.raises(InvalidText):
         parse_fibs(text, RULES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"match": "-1:0:0"}, "match length -1"),
+        ({"match": "5:5:0"}, "a score of 5 in a match to 5"),
+        ({"match": "5:0:7"}, "a score of 7 in a match to 5"),
+        ({"match": "0:-1:0"}, "a score of -1"),
+        ({"cube": "3:1:1"}, "the cube at 3; allowed: 1, 2, 4"),
+        ({"cube": "0:1:1"}, "the cube at 0"),
+        ({"cube": "-2:1:1"}, "the cube at -2"),
+        ({"cube": "1:2:1"}, "2 for may double; allowed: 0, 1"),
+        ({"cube": "1:1:-1"}, "-1 for may be doubled"),
+        ({"doubled": 2}, "2 for was doubled"),
+    ],
+)
+def test_senseless_matches_and_cubes_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidText, match=message):
+        parse_fibs(fibs(**changes), RULES)
+
+
+@pytest.mark.parametrize("match", ["0:0:0", "0:12:3", "9999:100:0", "7:6:5"])
+@pytest.mark.parametrize("cube", ["1:1:1", "64:0:1"])
+def test_matches_and_cubes_that_there_are(match: str, cube: str) -> None:
+    assert parse_fibs(fibs(match=match, cube=cube), RULES).roll == (3, 1)
 
 
 def test_too_many_checkers_are_refused() -> None:

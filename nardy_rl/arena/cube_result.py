@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -109,8 +110,8 @@ class CubeResult:
         played = self.ahead.size
         lines = [
             f"{self.a} against {self.b}: won {100 * self.won:.2f} % "
-            f"[{100 * low:.2f}, {100 * high:.2f}] of {played:,} {what}",
-            f"points a game {self.ppg:+.4f} [{ends.low:+.4f}, {ends.high:+.4f}], "
+            f"{_interval(100 * low, 100 * high, '.2f')} of {played:,} {what}",
+            f"points a game {self.ppg:+.4f} {_interval(*ends, '+.4f')}, "
             f"{int(self.games.sum()):,} games",
         ]
         if self.terms.cube != "none":
@@ -121,3 +122,14 @@ class CubeResult:
         if self.truncated:
             lines.append(f"{self.truncated:,} {what} reached the ply cap; their pairs are left out")
         return "\n".join(lines)
+
+
+def _interval(low: float, high: float, form: str) -> str:
+    """The ends of an interval, or why there is none.
+
+    >>> _interval(1, 2, ".1f"), _interval(math.nan, math.nan, ".1f")
+    ('[1.0, 2.0]', '(no interval from fewer than two pairs)')
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "(no interval from fewer than two pairs)"
+    return f"[{low:{form}}, {high:{form}}]"

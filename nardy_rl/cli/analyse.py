@@ -229,7 +229,8 @@ def _position(settings: Mapping[str, Any]) -> Position:
 
     if settings["position"] == "start":
         return Position.start(rules_for(settings, [("player", settings["player"])]))
-    return from_id(settings["position"])
+    with naming("position"):
+        return from_id(settings["position"])
 
 
 def _valuer(settings: Mapping[str, Any], position: Position) -> Valuer:

@@ -104,13 +104,15 @@ def run(given: list[str]) -> int:
         raise ConfigError("to: is empty; name a file that ends in .jsonl, .mat or .sgf")
     to, overwrite = settings.get("to"), settings.get("overwrite", False)
     if to:
-        check_writable(to, overwrite=overwrite)
+        with naming("to"):
+            check_writable(to, overwrite=overwrite)
     console = Console()
     games = read_games(files[0]) if files else _played(settings)
     if not to:
         _list(console, games)
         return 0
-    write_games(to, games, overwrite=overwrite)
+    with naming("to"):
+        write_games(to, games, overwrite=overwrite)
     console.print(f"written: {to}, {len(games):,} game{'s' * (len(games) > 1)}", **PLAIN)
     return 0
 
@@ -143,7 +145,8 @@ def _played(settings: Mapping[str, Any]) -> tuple[GameRecord, ...]:
     from nardy_rl.rules import set_threads
 
     rules = rules_for(settings, [(side, settings[side]) for side in ("a", "b")])
-    check_writable(settings["to"], overwrite=settings.get("overwrite", False), rules=rules)
+    with naming("to"):
+        check_writable(settings["to"], overwrite=settings.get("overwrite", False), rules=rules)
     set_threads(settings.get("threads", 0))
     a, b = (_player(side, settings, rules) for side in ("a", "b"))
     count = settings.get("games", GAMES)

@@ -103,7 +103,8 @@ def run(given: list[str]) -> int:
     rules = rules_for(settings, [("player", settings["player"])])
     record = settings.get("record")
     if record:
-        check_writable(record, rules=rules)
+        with naming("record"):
+            check_writable(record, rules=rules)
     set_threads(settings.get("threads", 0))
     player = _player(settings, rules)
     session = _Session(settings, _advisor(settings, rules))
@@ -119,7 +120,8 @@ def run(given: list[str]) -> int:
         status = INTERRUPTED
     print(f"\n{game.score_line()}")
     if record and (games := game.records()):
-        write_games(record, games)
+        with naming("record"):
+            write_games(record, games)
         print(f"written: {record}")
     return status
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from nardy_rl.errors import CheckpointError, ConfigError
+from nardy_rl.errors import CheckpointError, ConfigError, InvalidPosition, InvalidText
 
 if typing.TYPE_CHECKING:
     from rich.console import Console
@@ -55,10 +55,14 @@ def rules_for(settings: Mapping[str, Any], players: Iterable[tuple[str, str]]) -
 
 @contextmanager
 def naming(setting: str) -> Iterator[None]:
-    """Errors of a player say which setting it was to be."""
+    """Errors of a player, a position or a file say which setting it was to be."""
     try:
         yield
-    except (CheckpointError, ConfigError) as error:
+    except (CheckpointError, ConfigError, InvalidPosition, InvalidText) as error:
+        raise type(error)(f"{setting}: {error}") from error
+    except OSError as error:
+        if error.errno is not None:  # from the system, which names the file
+            raise
         raise type(error)(f"{setting}: {error}") from error
 
 

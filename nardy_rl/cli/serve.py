@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nardy_rl.cli import words
@@ -38,7 +38,9 @@ It never doubles, and takes where the doubler's cubeless equity is at most half 
 """
 
 _FIELDS = 49
+_LENGTH, _SCORES, _CUBE, _MAY_DOUBLE = 3, (4, 5), 37, (38, 39)
 _BOARD, _DICE, _DOUBLED, _COLOUR, _DIRECTION = 6, 33, 40, 41, 42
+_MOST = 2**30
 TAKE_POINT = 0.5
 """The doubler's cubeless equity where a take, at a doubled stake, loses as much as a drop."""
 
@@ -71,6 +73,7 @@ def parse_fibs(text: str, rules: Rules) -> FibsBoard:
         raise InvalidText("a FIBS board whose colour and direction do not fit")
     if numbers[_COLOUR] < 0:
         board.reverse()
+    _check_match(numbers)
     mine = {point: board[point] for point in range(1, 25) if board[point] > 0}
     his = {25 - point: -board[point] for point in range(1, 25) if board[point] < 0}
     bars = abs(board[25]), abs(board[0])
@@ -80,6 +83,27 @@ def parse_fibs(text: str, rules: Rules) -> FibsBoard:
         raise InvalidText(f"a FIBS board with the dice {dice}")
     position = Position.from_points(rules, mine, his, off[0], off[1], bars[0], bars[1])
     return FibsBoard(position, dice if dice[0] else None, bool(numbers[_DOUBLED]))
+
+
+def _check_match(numbers: Sequence[int]) -> None:
+    """Refuse a match or a cube that there is not; raises InvalidText naming the field."""
+    length, cube = numbers[_LENGTH], numbers[_CUBE]
+    if not 0 <= length <= _MOST:
+        raise InvalidText(f"a FIBS board with match length {length}; allowed: 0 for none, or more")
+    for place in _SCORES:
+        # FIBS plays "unlimited" as a match to 9999.
+        if not 0 <= numbers[place] < (length or _MOST):
+            raise InvalidText(
+                f"a FIBS board with a score of {numbers[place]} in a match to {length}; "
+                "allowed: 0 up to less than the length"
+            )
+    if not 1 <= cube <= _MOST or cube & (cube - 1):
+        raise InvalidText(f"a FIBS board with the cube at {cube}; allowed: 1, 2, 4, 8 and so on")
+    for what, place in (("may double", _MAY_DOUBLE[0]), ("may be doubled", _MAY_DOUBLE[1])):
+        if numbers[place] not in (0, 1):
+            raise InvalidText(f"a FIBS board with {numbers[place]} for {what}; allowed: 0, 1")
+    if numbers[_DOUBLED] not in (0, 1):
+        raise InvalidText(f"a FIBS board with {numbers[_DOUBLED]} for was doubled; allowed: 0, 1")
 
 
 def answer(text: str, rules: Rules, valuer: Valuer) -> str:

@@ -115,6 +115,14 @@ def terms(variant_name: str = "backgammon", **options: object) -> Terms:
     if unknown:
         raise ConfigError(f"unknown term {unknown[0]!r}; there are: {', '.join(TERMS)}")
     given = {**_PRESETS.get(variant_name, {}), **options}
+    if given.get("cube", "none") == "none":
+        # Even where it says what holds anyway: who names it takes it that there is a cube.
+        for name in ("cube_progression", "mars_with_cube", "jacoby", "crawford", "beavers"):
+            if name in options:
+                raise ConfigError(
+                    f"{name}={_shown(name, options[name])} needs a cube; "
+                    "add cube=standard or cube=dave"
+                )
     read = {name: _read(name, value) for name, value in given.items()}
     cube = read.get("cube", "none")
     read.setdefault("mars_with_cube", cube != "dave")
@@ -133,7 +141,9 @@ def _read(name: str, value: object) -> object:
         return int(value) if value.isascii() and value.isdigit() else value
     words = {"on": True, "true": True, "off": False, "false": False}
     if value.lower() not in words:
-        raise ConfigError(f"{name}={value!r} is not allowed; choose from on, off")
+        raise ConfigError(
+            f"{name}={value!r} is not allowed; choose from {', '.join(TERMS[name].allowed)}"
+        )
     return words[value.lower()]
 
 

@@ -178,11 +178,16 @@ def _object(
 def _loaded(line: str) -> Any:
     try:
         return json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InvalidText):
-            raise
-        said = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise InvalidText(f"no JSON: {said}") from error
+    except InvalidText:
+        raise
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(line.rstrip()) or error.msg.startswith("Unterminated")
+        said = "it ends too early" if cut else f"not at character {error.pos + 1}"
+        raise InvalidText(f"no JSON: {said}; a whole game stands on each line") from error
+    except RecursionError as error:
+        raise InvalidText("no JSON: nested too deep; a game is needed") from error
+    except ValueError as error:  # Python reads no whole numbers of thousands of digits
+        raise InvalidText("no JSON: a number of too many digits") from error
 
 
 def _no_number(text: str) -> typing.NoReturn:
