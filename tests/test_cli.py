@@ -159,7 +159,7 @@ def test_variants_name_the_nets_that_are_shipped(capsys: pytest.CaptureFixture[s
     assert nets["backgammon_dave"].endswith("checkpoints/backgammon")
     assert nets["nackgammon"].endswith("checkpoints/nackgammon")
     assert cli.main(["variants", "tavla"]) == 0
-    assert "80 hidden, 100,000 games; points a game" in capsys.readouterr().out
+    assert "80 hidden, 100,000 games; against pips +0.4" in capsys.readouterr().out
 
 
 def test_variants_lists_the_games_and_the_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,22 +9,33 @@ import yaml
 
 from nardy_rl.cli.configs import compose, config_dir, flatten, groups
 from nardy_rl.cli.guide import comments, train_guide
-from nardy_rl.cli.settings import settings_from
+from nardy_rl.cli.settings import settings_from, stages_from
 from nardy_rl.rules.record import variant, variants
+from nardy_rl.train.settings import TrainSettings
+
+
+def runs_of(words: list[str]) -> list[TrainSettings]:
+    """The settings of every run that these words ask for: of each stage of a recipe."""
+    config = compose(words)
+    stages = stages_from(config)
+    if stages:
+        return [stage.settings for stage in stages]
+    return [settings_from({key: value for key, value in config.items() if key != "recipe"})]
+
 
 CHOICES = [f"{group}={option}" for group, options in groups().items() for option in options]
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_every_choice_composes_to_settings(choice: str) -> None:
-    settings = settings_from(compose([choice]))
-    assert settings.budget.games or settings.budget.minutes
+    for settings in runs_of([choice]):
+        assert settings.budget.games or settings.budget.minutes
 
 
 @pytest.mark.parametrize("experiment", groups()["experiment"])
 def test_every_experiment_takes_another_variant(experiment: str) -> None:
-    settings = settings_from(compose([f"experiment={experiment}", "variant=tavla"]))
-    assert settings.variant.name == "tavla"
+    for settings in runs_of([f"experiment={experiment}", "variant=tavla"]):
+        assert settings.variant.name == "tavla"
 
 
 def test_every_variant_has_its_file_and_its_file_its_name() -> None:
@@ -38,7 +49,8 @@ def test_the_config_names_every_setting_and_no_other() -> None:
     config = compose()
     settings = settings_from(config).to_dict()
     there = {key for key in flatten(config) if not key.startswith(("variant.options", "run_dir"))}
-    there = {key.removeprefix("train.") for key in there} - {"resume"}
+    there = {key.removeprefix("train.") for key in there if not key.startswith("recipe.")}
+    there -= {"resume"}
     wanted = {key for key in flatten(settings) if not key.startswith("variant.options")}
     assert there == wanted
 

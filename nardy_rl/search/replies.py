@@ -216,8 +216,11 @@ def _in_blocks(
         block = at[low : low + _BLOCK]
         count = len(block)
         decisions = _all_rolls(rules, points[block], flags[block])
-        distinct, place = once_each(rules, decisions)
-        values = valuer.equities(distinct)[place]
+        if isinstance(valuer, NetValuer):
+            distinct, place = once_each(rules, decisions)
+            values = valuer.equities(distinct)[place]
+        else:  # a filter chooses by decision which results are looked at
+            values = valuer.equities(decisions)
         rows = best_rows(values, decisions.legal.offsets)
         out.boards[block] = decisions.legal.after[rows].reshape(count, 21, 2, 26)
         out.equities[block] = values[rows].reshape(count, 21)
