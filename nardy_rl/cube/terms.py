@@ -115,7 +115,12 @@ def terms(variant_name: str = "backgammon", **options: object) -> Terms:
     if unknown:
         raise ConfigError(f"unknown term {unknown[0]!r}; there are: {', '.join(TERMS)}")
     given = {**_PRESETS.get(variant_name, {}), **options}
-    if given.get("cube", "none") == "none":
+    read = {name: _read(name, value) for name, value in given.items()}
+    cube = read.get("cube", "none")
+    read.setdefault("mars_with_cube", cube != "dave")
+    read.setdefault("crawford", cube != "none" and read.get("match_length") is not None)
+    result = Terms(**read)  # type: ignore[arg-type]
+    if result.cube == "none":
         # Even where it says what holds anyway: who names it takes it that there is a cube.
         for name in ("cube_progression", "mars_with_cube", "jacoby", "crawford", "beavers"):
             if name in options:
@@ -123,11 +128,7 @@ def terms(variant_name: str = "backgammon", **options: object) -> Terms:
                     f"{name}={_shown(name, options[name])} needs a cube; "
                     "add cube=standard or cube=dave"
                 )
-    read = {name: _read(name, value) for name, value in given.items()}
-    cube = read.get("cube", "none")
-    read.setdefault("mars_with_cube", cube != "dave")
-    read.setdefault("crawford", cube != "none" and read.get("match_length") is not None)
-    return Terms(**read)  # type: ignore[arg-type]
+    return result
 
 
 def _read(name: str, value: object) -> object:
