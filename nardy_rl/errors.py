@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import operator
+from pathlib import Path
 
 __all__ = [
     "AmbiguousPlay",
@@ -37,6 +39,13 @@ class IllegalPlay(ValueError):
 
 class AmbiguousPlay(ValueError):
     """A readable play that fits several legal results; the message lists them."""
+
+
+def regular(file: Path) -> Path:
+    """The file itself; raises OSError for a pipe or device, which could be waited for for ever."""
+    if file.exists() and not file.is_file() and not file.is_dir():
+        raise OSError(errno.EINVAL, "not a regular file", str(file))
+    return file
 
 
 def whole_number(

@@ -310,3 +310,12 @@ def test_kill_9_while_saving_loses_no_complete_checkpoint(tmp_path):
         prune(parent, keep=1)
         assert list(parent.iterdir()) == [newest]
         shutil.rmtree(parent)
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "model.safetensors"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    folder = save(tmp_path)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(CheckpointError, match=f"{name}: not a regular file"):
+        load_checkpoint(folder)

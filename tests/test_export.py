@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -444,3 +445,9 @@ def test_a_file_is_a_player_by_its_path(tmp_path: Path, capsys: pytest.CaptureFi
     assert "+0.000" in capsys.readouterr().out
     assert cli.main(["arena", f"a={path}", "b=random", "variant=long_nardy"]) == 2
     assert "a net for backgammon, not long_nardy" in capsys.readouterr().err
+
+
+def test_a_pipe_is_no_onnx_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.onnx")
+    with pytest.raises(CheckpointError, match=r"pipe\.onnx: not a regular file"):
+        make_player(str(tmp_path / "pipe.onnx"), variant("tavla"))

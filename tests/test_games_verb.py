@@ -320,8 +320,9 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(
 
 
 def test_files_that_were_cut_off_say_so(match: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = match.read_text()
     cut = match.with_name("cut.jsonl")
+    said(capsys, "games", str(match), f"to={cut}")
+    whole = cut.read_text()
     for length in (len(whole) // 2, len(whole) - 3):
         cut.write_text(whole[:length])
         error = said(capsys, "games", str(cut), status=2)

@@ -13,9 +13,10 @@ import numpy as np
 
 from nardy_rl.analysis.plays import base_of, decisions_of, legal_plays, valued, valuer_for
 from nardy_rl.arena.luck import opening_luck, roll_luck
-from nardy_rl.errors import ConfigError
+from nardy_rl.errors import ConfigError, InvalidText
 from nardy_rl.notation import from_id, move_text, parse_play, to_id
 from nardy_rl.records import read_games, replay
+from nardy_rl.records.files import text_of
 from nardy_rl.records.json_lines import is_record
 from nardy_rl.rules import Play, Position
 from nardy_rl.search import Valuer
@@ -62,9 +63,9 @@ def read_decisions(path: str | Path) -> list[PlayedDecision]:
     if file.suffix.lower() in (".mat", ".sgf"):
         return _of_records(file)
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: not a text; JSON lines are needed") from error
+        lines = text_of(file).splitlines()
+    except InvalidText as error:
+        raise ConfigError(f"{error}; JSON lines are needed") from error
     if file.suffix.lower() == ".jsonl" and is_record(next(filter(str.strip, lines), "")):
         return _of_records(file)
     found: list[PlayedDecision] = []

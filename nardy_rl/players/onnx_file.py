@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.bearoff import with_bearoff
 from nardy_rl.encoding import ENCODER_VERSION, Encoding, encode
-from nardy_rl.errors import CheckpointError, ConfigError
+from nardy_rl.errors import CheckpointError, ConfigError, regular
 from nardy_rl.export.identity import EXPORT_FORMAT, PROJECT
 from nardy_rl.export.onnx import (
     HASH,
@@ -55,7 +55,7 @@ def read_onnx(path: str | Path) -> OnnxFile:
     path = Path(path)
     onnx = import_or_explain("onnx")
     try:
-        content = path.read_bytes()
+        content = regular(path).read_bytes()
     except OSError as error:
         raise CheckpointError(
             f"{path}: {error.strerror or error}; an .onnx file is expected"

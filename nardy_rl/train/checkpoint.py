@@ -33,7 +33,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from nardy_rl.encoding import ENCODER_VERSION, Encoding
-from nardy_rl.errors import CheckpointError, ConfigError
+from nardy_rl.errors import CheckpointError, ConfigError, regular
 from nardy_rl.net import ValueNet
 from nardy_rl.rules.record import RULES_VERSION, Rules, variant
 
@@ -291,7 +291,7 @@ def _refuse(file: Path, field: str, problem: str) -> NoReturn:
 
 def _read_bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return regular(file).read_bytes()
     except OSError as error:
         raise CheckpointError(
             f"{file}: {error.strerror or error}; the checkpoint is incomplete, take another"

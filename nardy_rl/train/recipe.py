@@ -21,7 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from nardy_rl.errors import CheckpointError, ConfigError
+from nardy_rl.errors import CheckpointError, ConfigError, regular
 from nardy_rl.train.checkpoint import (
     FOLDER,
     load_checkpoint,
@@ -79,7 +79,7 @@ def read_recipe(run_dir: Path) -> tuple[Stage, ...] | None:
     try:
         return tuple(
             Stage(str(stage["name"]), TrainSettings.from_dict(stage["settings"]))
-            for stage in json.loads(file.read_bytes())["stages"]
+            for stage in json.loads(regular(file).read_bytes())["stages"]
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{file}: cannot be read: {error}") from error
@@ -207,7 +207,7 @@ def _read_done(file: Path) -> dict[str, Any] | None:
     if not file.exists():
         return None
     try:
-        done = json.loads(file.read_bytes())
+        done = json.loads(regular(file).read_bytes())
         return {
             "games": int(done["games"]),
             "positions": int(done["positions"]),
