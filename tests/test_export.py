@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,11 +25,14 @@ from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.export import FORMATS, export, writing
 from nardy_rl.export.onnx import onnx_bytes
 from nardy_rl.export.samples import sample_positions
-from nardy_rl.inference import Decisions
+from nardy_rl.inference import Decisions, FloatEvaluator
 from nardy_rl.net import ValueNet
 from nardy_rl.players import NetPlayer, make_player, rules_of
 from nardy_rl.players.onnx_file import OnnxPlayer, read_onnx
 from nardy_rl.rules import LegalAfterstates, Rules, legal_afterstates, set_threads, variant
+from nardy_rl.rules.scoring import NOT_OVER
+from nardy_rl.search import NetValuer
+from nardy_rl.search.valuers import final_scores
 from nardy_rl.train.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tests.reachable import play_turns
 
@@ -41,6 +45,9 @@ GAMES = [
     ("long_nardy_draw", {}, (12,)),
     ("long_nardy", {"head_rule": "strict", "koks": "none_home"}, ()),
 ]
+ROOT = Path(__file__).parents[1]
+SHIPPED = sorted(card.parent for card in (ROOT / "checkpoints").glob("*/card.json"))
+F32 = ["evaluator=float32"]  # `auto` takes bfloat16 where that is faster
 every_game = pytest.mark.parametrize(("name", "options", "hidden"), GAMES)
 
 
@@ -83,12 +90,21 @@ def test_the_page_beside_a_file_lets_a_stranger_read_it(
     tmp_path: Path, name: str, options: dict[str, str], hidden: tuple[int, ...], format: str
 ) -> None:
     """The page's own lines of Python, run where nothing of ours is in reach."""
-    file = export(checkpoint_of(tmp_path, name, options, hidden), tmp_path / f"net.{format}")[0]
+    ending = "mjs" if format == "js" else format  # node takes that for a module
+    file = export(checkpoint_of(tmp_path, name, options, hidden), tmp_path / f"net.{ending}")[0]
     page = file.with_name(file.name + ".md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    ours = "\nimport sys; assert not any(m.startswith(('nardy', 'torch')) for m in sys.modules)"
+    (code,) = re.findall(r"```(?:python|js)\n(.*?)```", page, re.DOTALL)
+    if format == "js":
+        if not shutil.which("node"):
+            pytest.skip("node is not installed")
+        (tmp_path / "read.mjs").write_text(code)
+        words = ["node", "--no-warnings", "read.mjs"]
+    else:
+        ours = "\nimport sys; assert not any(m.startswith(('nardy', 'torch')) for m in sys.modules)"
+        # -I: no path of ours leads there.
+        words = [sys.executable, "-I", "-c", code + ours]
     done = subprocess.run(
-        [sys.executable, "-c", code + ours],
+        words,
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -366,7 +382,9 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     [
         ("net.pt", None, "its ending is not allowed; choose from onnx, safetensors, npz"),
         ("net", None, "choose from onnx, safetensors, npz"),
-        ("net.onnx", "js", "format='js' is not allowed"),
+        ("net.onnx", "tflite", "format='tflite' is not allowed"),
+        ("net.onnx", "js", "does not end in .js, the format asked for"),
+        ("net.mjs", "npz", "does not end in .npz"),
         ("net.onnx", "npz", r"does not end in \.npz"),
     ],
 )
@@ -417,7 +435,7 @@ def test_the_verb_writes_and_says_what(tmp_path: Path, capsys: pytest.CaptureFix
         (["out=a.onnx"], "checkpoint is missing"),
         (["checkpoint=a"], "out is missing: out=FILE.onnx"),
         (["checkpoint=nowhere/at/all", "out=a.onnx"], "there is no such folder"),
-        (["checkpoint=a", "out=a.onnx", "format=js"], "format: 'js' is not allowed"),
+        (["checkpoint=a", "out=a.onnx", "format=tflite"], "format: 'tflite' is not allowed"),
         (["chekpoint=a"], "did you mean checkpoint?"),
         (["checkpoint=a", "out=a.onnx", "overwrite=yes"], "allowed: true, false"),
     ],
@@ -441,7 +459,7 @@ def test_a_file_is_a_player_by_its_path(tmp_path: Path, capsys: pytest.CaptureFi
     player = OnnxPlayer(checkpoint.rules, path)
     assert (rows == player.choose(decisions, rolls, KEYS[: len(rolls)])).all()
     assert make_player(f"{path}@1ply", checkpoint.rules).name == f"{path}@1ply"
-    assert cli.main(["arena", f"a={path}", f"b={checkpoint.path}", "games=20"]) == 0
+    assert cli.main(["arena", f"a={path}", f"b={checkpoint.path}", "games=20", *F32]) == 0
     assert "+0.000" in capsys.readouterr().out
     assert cli.main(["arena", f"a={path}", "b=random", "variant=long_nardy"]) == 2
     assert "a net for backgammon, not long_nardy" in capsys.readouterr().err
@@ -451,3 +469,92 @@ def test_a_pipe_is_no_onnx_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.onnx")
     with pytest.raises(CheckpointError, match=r"pipe\.onnx: not a regular file"):
         make_player(str(tmp_path / "pipe.onnx"), variant("tavla"))
+
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+@needs_node
+def test_a_module_plays_as_the_bare_net_does(tmp_path: Path) -> None:
+    checkpoint = checkpoint_of(tmp_path)
+    rules = checkpoint.rules
+    file = export(checkpoint, tmp_path / "net.mjs")[0]
+    decisions, _ = decisions_of(rules)
+    legal, offsets = decisions.legal, decisions.legal.offsets
+    scores = final_scores(rules, legal.after, np.repeat(decisions.flags, np.diff(offsets)))
+    asked = []
+    for place, flags in enumerate(decisions.flags.tolist()):
+        rows = range(offsets[place], offsets[place + 1])
+        results: list[dict[str, Any]] = []
+        for row in rows:
+            results.append({"points": legal.after[row].tolist(), "flags": flags})
+            if scores[row] != NOT_OVER:
+                results[-1]["score"] = int(scores[row])
+        asked.append(results)
+    (tmp_path / "ask.mjs").write_text(
+        'import { readFileSync } from "node:fs";\n'
+        f'import {{ choose }} from "./{file.name}";\n'
+        'console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(choose)));\n'
+    )
+    done = subprocess.run(
+        ["node", str(tmp_path / "ask.mjs")],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    evaluator = FloatEvaluator(checkpoint.net, Encoding.of(rules))
+    values = NetValuer(rules, evaluator).equities(decisions)
+    found = offsets[:-1] + np.array(json.loads(done.stdout))
+    best = np.array([values[low:high].max() for low, high in itertools.pairwise(offsets)])
+    np.testing.assert_allclose(values[found], best, atol=1e-6)
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("Math.max(0, sum)", "sum"), "node and torch differ by .* in probabilities"),
+        (("outcomes[place], 0)", "outcomes[0], 0)"), "node and torch differ by .* in equity"),
+        ((">= unit.at_least", "> unit.at_least"), "node and torch differ by .* in units"),
+        (("export function encode", "export function encode("), "node cannot run the module"),
+    ],
+)
+def test_a_module_that_computes_something_else_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: tuple[str, str], message: str
+) -> None:
+    checkpoint, made = checkpoint_of(tmp_path), writing.module_bytes
+
+    def wrong(checkpoint: Checkpoint, file: str) -> bytes:
+        text = made(checkpoint, file).decode()
+        assert change[0] in text
+        return text.replace(*change).encode()
+
+    monkeypatch.setattr(writing, "module_bytes", wrong)
+    with pytest.raises(CheckpointError, match=message + ".*nothing was kept"):
+        export(checkpoint, tmp_path / "net.js")
+    assert not list(tmp_path.glob("net.js*"))
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_a_newcomer_finds_the_test_vector_of_every_shipped_net(
+    tmp_path: Path, folder: Path
+) -> None:
+    """With the exported folder, NumPy and onnxruntime, and nothing of ours in reach."""
+    export(load_checkpoint(folder), tmp_path / "net.onnx")
+    code = """
+import json, sys, numpy, onnxruntime
+told = json.load(open("net.onnx.json"))
+assert len(told["test_vectors"]) == 11
+units = numpy.array([vector["units"] for vector in told["test_vectors"]], numpy.float32)
+session = onnxruntime.InferenceSession("net.onnx")
+(found,) = session.run(["probabilities"], {"units": units})
+wanted = numpy.array([vector["probabilities"] for vector in told["test_vectors"]])
+equities = numpy.array([vector["equity"] for vector in told["test_vectors"]])
+print(max(abs(found - wanted).max(), abs(found @ told["outcomes"] - equities).max()))
+assert not any(name.startswith(("nardy", "torch")) for name in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 1e-5

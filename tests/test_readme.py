@@ -27,7 +27,16 @@ def test_the_tree_names_what_there_is() -> None:
     folder = ROOT / "nardy_rl"
     there = {path.name for path in folder.iterdir() if path.name[0] not in "_."}
     there |= {path.name for path in (folder / "rules").glob("[!_]*.py")}
-    there |= {"configs", "checkpoints", "tests", "benchmarks", "notebooks", "docs", "nardy_rl"}
+    there |= {
+        "configs",
+        "checkpoints",
+        "tests",
+        "benchmarks",
+        "examples",
+        "notebooks",
+        "docs",
+        "nardy_rl",
+    }
     assert named == there
 
 

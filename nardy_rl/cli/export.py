@@ -8,23 +8,24 @@ from typing import Any
 from nardy_rl.cli import words
 from nardy_rl.errors import ConfigError
 
-FORMATS = ("onnx", "safetensors", "npz")
+FORMATS = ("onnx", "safetensors", "npz", "js")
 
 HELP = """\
 nardy-rl export: a checkpoint's net as a portable file
 
-usage: nardy-rl export checkpoint=PATH out=FILE [format=onnx|safetensors|npz] [overwrite=true]
+usage: nardy-rl export checkpoint=PATH out=FILE [format=onnx|safetensors|npz|js] [overwrite=true]
 
 settings and what they are by default:
   checkpoint      a checkpoint, or a run (its newest checkpoint)
   out             the file; its folder is made where it is not there
-  format          onnx, safetensors or npz; by default what the file's name ends in
+  format          onnx, safetensors, npz or js; by default what the file's name ends in
   overwrite=false whether files that are there may be replaced
 
 Beside FILE come FILE.json (the encoding as a table, the outcomes, a test vector, the card) and
 FILE.md (the same for people, with the licence): all that a program needs which has never seen this
 one. An ONNX file takes any number of positions at once; it is read back and compared with torch
-before it is kept, and plays as FILE.onnx wherever a player is asked for.
+before it is kept, and plays as FILE.onnx wherever a player is asked for. A js file is a module
+without dependencies, for browsers and node; where node is installed it is compared likewise.
 
 examples:
   nardy-rl export checkpoint=runs/long_nardy/2026-11-30_12-00-00-default out=nets/nardy.onnx

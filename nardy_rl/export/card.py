@@ -55,6 +55,21 @@ for vector in told["test_vectors"]:
     print(x / x.sum() @ told["outcomes"], vector["equity"])
 ```""",
 }
+_READING[".js"] = """\
+```js
+import {{ readFileSync }} from "node:fs";
+import {{ encode, outcomes, probabilities }} from "./{file}";
+const told = JSON.parse(readFileSync("{file}.json", "utf8"));
+for (const vector of told.test_vectors) {{
+  const shares = probabilities(encode(vector.points, vector.flags));
+  console.log(shares.reduce((sum, share, i) => sum + share * outcomes[i], 0), vector.equity);
+}}
+```"""
+_READING[".mjs"] = _READING[".js"]
+_READING[".js"] += """
+
+node takes the file for a module if its name ends in .mjs, or where a package.json beside it says
+`{{"type": "module"}}`; a browser does in `<script type="module">`."""
 _READING[".safetensors"] = (
     _READING[".npz"]
     .replace('numpy.load("{file}")', 'safetensors.numpy.load_file("{file}")')

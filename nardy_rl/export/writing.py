@@ -17,11 +17,12 @@ import safetensors.torch
 from nardy_rl.errors import CheckpointError, ConfigError
 from nardy_rl.export.card import card_text
 from nardy_rl.export.identity import as_texts, identity_of
+from nardy_rl.export.module import module_bytes, verify_module
 from nardy_rl.export.onnx import onnx_bytes, verify_onnx, weights_of
 from nardy_rl.export.table import description
 from nardy_rl.train.checkpoint import Checkpoint
 
-FORMATS = ("onnx", "safetensors", "npz")
+FORMATS = ("onnx", "safetensors", "npz", "js")
 """Formats by name, which is also how their files end."""
 
 
@@ -32,8 +33,9 @@ def export(
 
     The JSON file holds the encoding as a table, the outcome support, a test vector and the card;
     the Markdown file says the same to people. Each file is written under a temporary name,
-    flushed to the disk and renamed, the weights last. An ONNX file is read back and compared
-    with torch before it gets its name: one that differs is deleted.
+    flushed to the disk and renamed, the weights last. An ONNX file, and a JavaScript module where
+    there is node, is read back and compared with torch before it gets its name: one that differs
+    is deleted.
 
     Args:
         checkpoint: from `load_checkpoint`.
@@ -56,7 +58,7 @@ def export(
         for file in (path, table, page):
             if file.exists():
                 raise ConfigError(f"{file} is there already; name another, or overwrite=true")
-    content = _content(checkpoint, kind)
+    content = _content(checkpoint, kind, path.name)
     told = description(checkpoint, path.name, hashlib.sha256(content).hexdigest())
     files = {
         table: (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode(),
@@ -67,6 +69,8 @@ def export(
     def check(written: Path) -> None:
         if kind == "onnx":
             verify_onnx(written.read_bytes(), checkpoint.net, checkpoint.rules, str(path))
+        if kind == "js":
+            verify_module(written.read_bytes(), checkpoint, str(path))
 
     _write(files, check)
     return path, table, page
@@ -74,6 +78,7 @@ def export(
 
 def _format_of(path: Path, format: str | None) -> str:
     ending = path.suffix.removeprefix(".")
+    ending = "js" if ending == "mjs" else ending  # node reads .js as a module only if told so
     kind = ending if format is None else format
     if kind not in FORMATS:
         named = f"format={kind!r}" if format is not None else f"out={path}: its ending"
@@ -83,9 +88,11 @@ def _format_of(path: Path, format: str | None) -> str:
     return kind
 
 
-def _content(checkpoint: Checkpoint, kind: str) -> bytes:
+def _content(checkpoint: Checkpoint, kind: str, name: str) -> bytes:
     if kind == "onnx":
         return onnx_bytes(checkpoint)
+    if kind == "js":
+        return module_bytes(checkpoint, name)
     if kind == "safetensors":
         tensors = {name: value.contiguous() for name, value in checkpoint.net.state_dict().items()}
         return safetensors.torch.save(tensors, as_texts(identity_of(checkpoint)))
