@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from nardy_rl.notation import from_xgid, move_text, parse_play, parse_points
@@ -118,6 +119,49 @@ class _Layout:
         if place in TOP:
             return self.column(TOP.index(place)), _EDGE + depth
         return self.column(BOTTOM.index(place)), self.bottom - depth
+
+
+def board_measures(rules: Rules) -> dict[str, Any]:
+    """Sizes, places and colours of a variant's pictures, for whoever draws the same board.
+
+    Lengths are in user units; X sits below, and each side counts its own points. `top` and
+    `bottom_points` list X's points from left to right, `columns` where they stand, `trays` the top left
+    corners, `spots` for each die its places in a square of three by three.
+
+    >>> board_measures(variant("backgammon"))["columns"][0]
+    48.0
+    """
+    layout = _Layout(rules)
+    return {
+        "width": layout.width,
+        "left": layout.left,
+        "right": layout.right,
+        "bar": layout.bar,
+        "edge": _EDGE,
+        "bottom": layout.bottom,
+        "middle": layout.middle,
+        "half_height": _HALF_HEIGHT,
+        "radius": _RADIUS,
+        "point_width": _POINT_WIDTH,
+        "rows": ROWS,
+        "tray_width": _TRAY_WIDTH,
+        "slab": _SLAB,
+        "top": list(TOP),
+        "bottom_points": list(BOTTOM),
+        "columns": [layout.column(place) for place in range(12)],
+        "trays": {side: list(layout.tray(side)) for side in _SIDES},
+        "spots": list(_SPOTS),
+        "colours": {
+            "frame": _FRAME,
+            "board": _BOARD,
+            "groove": _GROOVE,
+            "points": list(_POINT_COLOURS),
+            "label": _LABEL,
+            "arrow": _ARROW,
+            "light": asdict(_SIDES["X"]),
+            "dark": asdict(_SIDES["O"]),
+        },
+    }
 
 
 def board_svg(
