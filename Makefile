@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup train test smoke bench lint format clean
+.PHONY: help setup train test smoke browser bench lint format clean
 
 PYTHON ?= python3.11
 VENV   := .venv
@@ -18,7 +18,7 @@ ARGS   ?=
 PYTEST ?= -n 2
 
 # `make train a=1 b=2`: what make took for its own variables goes on as Hydra overrides.
-OWN       := ARGS=% PYTHON=% PYTEST=% SHELL=%
+OWN       := ARGS=% PYTHON=% PYTEST=% SHELL=% PAGES=%
 OVERRIDES := $(filter-out $(OWN),$(MAKEOVERRIDES))
 # The quotes keep [256,256] from the shell; a value with blanks or dollars goes through ARGS.
 QUOTED    := $(foreach word,$(OVERRIDES),'$(word)')
@@ -45,6 +45,11 @@ test: lint ## all checks: ruff, mypy, import-linter, pytest with doctests
 
 smoke: $(READY) ## a short training of every variant, each of which has to beat random
 	$(BIN)/python -m pytest $(PYTEST) -m smoke tests/test_smoke.py $(ARGS)
+
+PAGES ?= long_nardy backgammon plakoto mad_gyulbar
+
+browser: $(READY) ## export pages and play them in headless Chromium; needs node, npm, chromium
+	@tests/browser/run $(PAGES)
 
 bench: $(READY) ## speed of rules, self-play and training on this machine
 	@$(BIN)/nardy-rl bench $(QUOTED) $(ARGS)

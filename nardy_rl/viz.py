@@ -125,8 +125,8 @@ def board_measures(rules: Rules) -> dict[str, Any]:
     """Sizes, places and colours of a variant's pictures, for whoever draws the same board.
 
     Lengths are in user units; X sits below, and each side counts its own points. `top` and
-    `bottom_points` list X's points from left to right, `columns` where they stand, `trays` the top left
-    corners, `spots` for each die its places in a square of three by three.
+    `bottom_points` list X's points from left to right, `columns` where they stand, `trays` the top
+    left corners, `spots` for each die its places in a square of three by three.
 
     >>> board_measures(variant("backgammon"))["columns"][0]
     48.0

@@ -415,7 +415,7 @@ def test_without_the_packages_the_install_line_is_named(
 
 
 def test_the_verb_writes_and_says_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verb.FORMATS == FORMATS
+    assert (*FORMATS, "web") == verb.FORMATS
     checkpoint = checkpoint_of(tmp_path)
     words = ["export", f"checkpoint={checkpoint.path}", f"out={tmp_path}/a/net.onnx"]
     assert cli.main(words) == 0

@@ -20,7 +20,8 @@ from nardy_rl.errors import ConfigError
 PACKAGE, VERSION = "onnxruntime-web", "1.22.0"
 TARBALL = f"{PACKAGE}-{VERSION}.tgz"
 INTEGRITY = (
-    "sha512-Ud/+EBo6mhuaQWt/OjaOk0iNWjXqJoeeMFr6xQEERZdIZH2OWpGzuujz7lfuOBjUa6TEE/sc4nb7Da5dNL34fg=="
+    "sha512-Ud/+EBo6mhuaQWt/OjaOk0iNWjXqJoeeMFr6xQEERZdI"
+    "ZH2OWpGzuujz7lfuOBjUa6TEE/sc4nb7Da5dNL34fg=="
 )
 """Of the tarball, as npm states it; anything else is refused."""
 
