@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup train test smoke browser bench lint format clean
+.PHONY: help setup train test smoke notebooks browser bench lint format clean
 
 PYTHON ?= python3.11
 VENV   := .venv
@@ -45,6 +45,9 @@ test: lint ## all checks: ruff, mypy, import-linter, pytest with doctests
 
 smoke: $(READY) ## a short training of every variant, each of which has to beat random
 	$(BIN)/python -m pytest $(PYTEST) -m smoke tests/test_smoke.py $(ARGS)
+
+notebooks: $(READY) ## run the notebooks at the budget of the tests
+	NARDY_RL_NOTEBOOK_BUDGET=small $(BIN)/python -m pytest $(PYTEST) notebooks $(ARGS)
 
 PAGES ?= long_nardy backgammon plakoto mad_gyulbar
 

@@ -11,6 +11,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MKL_NUM_THREADS", "1")
 
+# The notebooks are run too, each in a process of its own.
+os.environ.setdefault("NARDY_RL_NOTEBOOK_BUDGET", "small")
+
 # Tables that tests cause to be made stay in the checkout, where `make clean` finds them.
 os.environ.setdefault(
     "NARDY_RL_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "nardy_rl")
