@@ -83,5 +83,10 @@ def watch_training(
             "eval": {"every_games": every, "games": 400, "final_games": 400},
         }
     )
-    train(settings, run_dir, evaluate=evaluate, console=Console(file=io.StringIO()))
+    train(
+        settings,
+        run_dir,
+        evaluate=evaluate,
+        console=Console(file=io.StringIO(), force_jupyter=False),
+    )
     return DataFrame(rows)
