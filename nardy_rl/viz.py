@@ -132,18 +132,13 @@ def board_measures(rules: Rules) -> dict[str, Any]:
     48.0
     """
     layout = _Layout(rules)
+    own = {n: getattr(layout, n) for n in ("width", "left", "right", "bar", "bottom", "middle")}
+    colours = {"frame": _FRAME, "board": _BOARD, "groove": _GROOVE, "points": list(_POINT_COLOURS)}
+    sizes = {"edge": _EDGE, "half_height": _HALF_HEIGHT, "radius": _RADIUS, "rows": ROWS}
     return {
-        "width": layout.width,
-        "left": layout.left,
-        "right": layout.right,
-        "bar": layout.bar,
-        "edge": _EDGE,
-        "bottom": layout.bottom,
-        "middle": layout.middle,
-        "half_height": _HALF_HEIGHT,
-        "radius": _RADIUS,
+        **own,
+        **sizes,
         "point_width": _POINT_WIDTH,
-        "rows": ROWS,
         "tray_width": _TRAY_WIDTH,
         "slab": _SLAB,
         "top": list(TOP),
@@ -151,16 +146,9 @@ def board_measures(rules: Rules) -> dict[str, Any]:
         "columns": [layout.column(place) for place in range(12)],
         "trays": {side: list(layout.tray(side)) for side in _SIDES},
         "spots": list(_SPOTS),
-        "colours": {
-            "frame": _FRAME,
-            "board": _BOARD,
-            "groove": _GROOVE,
-            "points": list(_POINT_COLOURS),
-            "label": _LABEL,
-            "arrow": _ARROW,
-            "light": asdict(_SIDES["X"]),
-            "dark": asdict(_SIDES["O"]),
-        },
+        "colours": colours
+        | {"label": _LABEL, "arrow": _ARROW}
+        | {"light": asdict(_SIDES["X"]), "dark": asdict(_SIDES["O"])},
     }
 
 
